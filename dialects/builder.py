@@ -27,7 +27,15 @@ from xdsl_exir.dialects.meta import as_meta, as_operand
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.promotion import Operand
 from xdsl_exir.dialects.signature import INHERITED
-from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type, is_value, tensor_meta, tensor_type
+from xdsl_exir.dialects.tensors import (
+    SymFloatType,
+    SymType,
+    TensorMeta,
+    is_tensor_type,
+    is_value,
+    tensor_meta,
+    tensor_type,
+)
 from xdsl_exir.narrowing import is_sequence
 
 Results: TypeAlias = Any
@@ -173,14 +181,15 @@ class Builder:
     ) -> tuple[Sequence[Any], Mapping[str, Any]]:
         """Arguments with Python numbers in tensor positions made SSA values.
 
-        They stay numbers where the operator takes these, and are literals of the dtype it computes in else.
+        They stay numbers where the operator takes these, and are tensors of the dtype it computes in else, as are symbolic ones.
         """
         layout = cls.SLOTS
+        takes_numbers = cls.NUMBERS and cls.SPEC.schema.takes_numbers
         given = dict(zip((slot.name for slot in layout.positional), args, strict=False)) | dict(kwargs)
         numbers = {
             name: value
             for name, value in given.items()
-            if isinstance(value, bool | int | float | complex)
+            if (isinstance(value, bool | int | float | complex) or (is_symbolic(value) and not takes_numbers))
             and name in layout.by_name
             and layout.by_name[name].is_tensor
         }
@@ -188,17 +197,26 @@ class Builder:
             return args, kwargs
         if len(args) > len(layout.positional):
             return args, kwargs
-        if cls.NUMBERS and cls.SPEC.schema.takes_numbers:
+        if takes_numbers:
             made = {name: self.number(value) for name, value in numbers.items()}
         else:
             dtype = computation_dtype(cls, given)
-            made = {name: self.literal(value, dtype) for name, value in numbers.items()}
+            made = {name: self.element(value, dtype) for name, value in numbers.items()}
         return (), given | made
 
-    def literal(self, value: PythonNumber, dtype: DType) -> SSAValue:
+    def element(self, value: Any, dtype: DType) -> Results:
         """A number as an operand of an operator that computes in a dtype: a float that its integers do not hold, as Double."""
+        if is_value(value):
+            is_held = not isinstance(value.type, SymFloatType)
+            wide = Double if dtype.category is Category.INT and not is_held else dtype
+            return self.call("aten.scalar_tensor", [value], {"dtype": wide})
         is_held = not isinstance(value, float) or abs(value) < 2 ** (dtype.bits - 1)
         return self.constant(value, dtype if is_held or dtype.category is not Category.INT else Double)
+
+
+def is_symbolic(value: object) -> bool:
+    """Whether an argument is a number that the program computes."""
+    return is_value(value) and isinstance(value.type, SymType)
 
 
 def _as_category(value: PythonNumber, category: Category) -> PythonNumber:

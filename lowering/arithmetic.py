@@ -1,21 +1,22 @@
-"""Arithmetic on `index` values as operations of arith: what sizes are computed with (`sizes.compute`)."""
+"""Arithmetic on `index` values, and on float64, as operations of arith and math: what sizes are computed with (`sizes.compute`)."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IndexType, f64, i64
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import Float64Type, FloatAttr, IndexType, f64, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.upstream import RemFOp
 from xdsl_exir.lowering.sizes import compute
 
 SYMBOLS = "exir.symbols"
 """The attribute of functions that names the symbols among their arguments, in order."""
 
-BINARY: dict[str, type[arith.SignlessIntegerBinaryOperation]] = {
+BINARY: dict[str, Callable[[SSAValue, SSAValue], Operation]] = {
     "addi": arith.AddiOp,
     "subi": arith.SubiOp,
     "muli": arith.MuliOp,
@@ -24,7 +25,16 @@ BINARY: dict[str, type[arith.SignlessIntegerBinaryOperation]] = {
     "minsi": arith.MinSIOp,
     "maxui": arith.MaxUIOp,
     "minui": arith.MinUIOp,
+    "andi": arith.AndIOp,
+    "ori": arith.OrIOp,
     "xori": arith.XOrIOp,
+    "shli": arith.ShLIOp,
+    "addf": arith.AddfOp,
+    "subf": arith.SubfOp,
+    "mulf": arith.MulfOp,
+    "divf": arith.DivfOp,
+    "remf": lambda a, b: RemFOp(operands=[a, b], result_types=[a.type]),
+    "powf": math.PowFOp,
 }
 
 
@@ -47,19 +57,30 @@ class IndexArithmetic(ABC):
         """An operation of two indices, by its name in arith."""
         return self.add(BINARY[name](a, b))
 
-    def scaled(self, a: SSAValue, factor: float) -> SSAValue:
-        """The whole part of an index times a number, in float64."""
-        real = self.add(arith.SIToFPOp(self.add(arith.IndexCastOp(a, i64)), f64))
-        product = self.add(arith.MulfOp(real, self.add(arith.ConstantOp(FloatAttr(factor, f64)))))
-        return self.add(arith.IndexCastOp(self.add(arith.FPToSIOp(product, i64)), IndexType()))
+    def real(self, value: float) -> SSAValue:
+        """A constant of float64."""
+        return self.add(arith.ConstantOp(FloatAttr(value, f64)))
+
+    def as_real(self, a: SSAValue) -> SSAValue:
+        """An index as float64."""
+        return self.add(arith.SIToFPOp(self.add(arith.IndexCastOp(a, i64)), f64))
+
+    def truncated(self, a: SSAValue) -> SSAValue:
+        """The whole part of a float64, as index."""
+        return self.add(arith.IndexCastOp(self.add(arith.FPToSIOp(a, i64)), IndexType()))
+
+    def root(self, a: SSAValue) -> SSAValue:
+        """The square root of a float64."""
+        return self.add(math.SqrtOp(a))
 
     def choose(self, predicate: str, a: SSAValue, b: SSAValue, yes: SSAValue, no: SSAValue) -> SSAValue:
-        """`yes` where the comparison holds (a predicate of arith.cmpi), else `no`."""
-        return self.add(arith.SelectOp(self.add(arith.CmpiOp(a, b, predicate)), yes, no))
+        """`yes` where the comparison holds (a predicate of arith.cmpi, or of arith.cmpf), else `no`."""
+        compare = arith.CmpfOp if isinstance(a.type, Float64Type) else arith.CmpiOp
+        return self.add(arith.SelectOp(self.add(compare(a, b, predicate)), yes, no))
 
 
 class SizesOf(IndexArithmetic):
-    """Computes sizes as `index` values at the beginning of a function, each once."""
+    """Computes sizes as `index` values, and numbers with fractions as float64, at the beginning of a function, each once."""
 
     def __init__(self, entry: Block, symbols: Mapping[str, SSAValue]):
         self.entry = entry
@@ -90,6 +111,18 @@ class SizesOf(IndexArithmetic):
         if value not in self.known:
             self.known[value] = super().number(value)
         return self.known[value]
+
+    def real(self, value: float) -> SSAValue:
+        return self.once((value.hex(),), lambda: super(SizesOf, self).real(value))
+
+    def as_real(self, a: SSAValue) -> SSAValue:
+        return self.once(("sitofp", a), lambda: super(SizesOf, self).as_real(a))
+
+    def truncated(self, a: SSAValue) -> SSAValue:
+        return self.once(("fptosi", a), lambda: super(SizesOf, self).truncated(a))
+
+    def root(self, a: SSAValue) -> SSAValue:
+        return self.once(("sqrt", a), lambda: super(SizesOf, self).root(a))
 
     def symbol(self, name: str) -> SSAValue:
         return self.symbols[name]

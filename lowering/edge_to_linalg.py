@@ -106,14 +106,9 @@ def obstacle_to_all(op: Operation) -> str | None:
 
 def unlowerable(op: Operation, type: Attribute) -> str | None:
     """Why an operation cannot be lowered with an operand or result of a type; None where it can."""
-    if isinstance(type, SymType) and isinstance(op, REGIONS):
-        return None if is_computable(type.data) else f"a number of type {type}"
-    if isinstance(type, SymType) and isinstance(op, OperatorOp | ReturnOp):
-        if not op.results:
-            return None
-        return (
-            None if isinstance(type, SymIntType) and is_computable(type.data) else f"a number of type {type}"
-        )
+    if isinstance(type, SymType) and isinstance(op, REGIONS | OperatorOp | ReturnOp):
+        asserts = isinstance(op, OperatorOp | ReturnOp) and not op.results
+        return None if asserts or is_computable(type.data) else f"a number of type {type}"
     if not is_tensor_type(type):
         return f"a value of type {type}"
     dtype = BY_MLIR_TYPE[type.element_type]
@@ -215,7 +210,7 @@ class FunctionLowering:
         """The lowered function."""
         builder = self.builder()
         for arg in self.function.args:
-            if isinstance(arg.type, SymIntType) and not is_symbol(arg.type.data):
+            if isinstance(arg.type, SymType) and not is_symbol(arg.type.data):
                 continue  # its type says what it is
             type = IndexType() if isinstance(arg.type, SymIntType) else lowered_type(meta_of(arg))
             value = self.block.insert_arg(type, len(self.block.args))

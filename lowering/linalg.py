@@ -35,7 +35,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
@@ -189,12 +189,12 @@ class LinalgBuilder(IndexArithmetic):
         number = body_types.integer_of(value, dtype)
         return self.add(arith.ConstantOp(IntegerAttr(number, IntegerType(dtype.bits), truncate_bits=True)))
 
-    def fill(self, value: complex, shape: Sizes, dtype: DType) -> Tensor:
-        """A tensor full of one number."""
-        if dtype.category is Category.COMPLEX:  # xDSL's linalg.fill takes none
+    def fill(self, value: complex | Expr, shape: Sizes, dtype: DType) -> Tensor:
+        """A tensor full of one number, which may be computed from sizes."""
+        if isinstance(value, Expr) or dtype.category is Category.COMPLEX:  # xDSL's linalg.fill takes none
 
             def number(*_: SSAValue) -> Scalar:
-                return s.constant(value, dtype)
+                return s.constant(value, compute_dtype(dtype))
 
             return self.indexed(number, shape, dtype)
         fill = self.constant(value, dtype)
@@ -522,14 +522,18 @@ class LinalgBuilder(IndexArithmetic):
         )
 
     def slice(
-        self, input: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[int]
+        self, input: Tensor, offsets: Sequence[Dim], sizes: Sequence[Dim], strides: Sequence[Dim]
     ) -> Tensor:
         """A rectangular part."""
         shape = tuple(sizes)
         if is_empty(input.shape, offsets, shape):  # of these MLIR takes no slices
             return Tensor(self.empty(shape, input.dtype), shape, input.dtype)
         op = tensor.ExtractSliceOp(
-            input.value, self.mixed(offsets), self.mixed(shape), list(strides), tensor_of(shape, input.dtype)
+            input.value,
+            self.mixed(offsets),
+            self.mixed(shape),
+            self.mixed(strides),
+            tensor_of(shape, input.dtype),
         )
         return Tensor(self.add(op), shape, input.dtype)
 
@@ -538,14 +542,14 @@ class LinalgBuilder(IndexArithmetic):
         part: Tensor,
         into: Tensor,
         offsets: Sequence[Dim | SSAValue],
-        strides: Sequence[int] | None = None,
+        strides: Sequence[Dim] | None = None,
     ) -> Tensor:
         """`into` with a rectangular part replaced, of one in the leading dimensions that the part does not have."""
         sizes = (*[1] * (into.ndim - part.ndim), *part.shape)
         if is_empty(into.shape, offsets, sizes):
             return into
         # By its parts: the constructor takes numbers only.
-        lists = (self.mixed(offsets), self.mixed(sizes), list(strides or [1] * into.ndim))
+        lists = [self.mixed(each) for each in (offsets, sizes, strides or [1] * into.ndim)]
         op = tensor.InsertSliceOp.build(
             operands=[part.value, into.value, *([x for x in one if not isinstance(x, int)] for one in lists)],
             result_types=[into.value.type],

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import arith, complex, math
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import AnyFloat, Float64Type, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -44,7 +44,7 @@ from xdsl_exir.lowering.body_types import (
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
 
 _SIZE: ContextVar[Callable[[Dim], SSAValue]] = ContextVar("size")
-"""In a body: symbolic sizes as `index` values."""
+"""In a body: symbolic sizes as `index` values, numbers with fractions as float64."""
 
 
 @contextmanager
@@ -142,11 +142,12 @@ def _of(op: Operation, dtype: DType) -> Scalar:
 
 
 def constant(value: builtins.complex | Expr | SSAValue, dtype: DType) -> Scalar:
-    """A constant of this dtype; or a symbolic size, or an `index` value made before the loop."""
+    """A constant of this dtype; or a number that is computed from symbolic sizes, or an `index` value made before the loop."""
     if isinstance(value, Expr):
         value = _SIZE.get()(value)
     if isinstance(value, SSAValue):
-        return cast(from_index(value), dtype)
+        real = isinstance(value.type, Float64Type)
+        return cast(Scalar(value, dt.Double) if real else from_index(value), dtype)
     if dtype.category is Category.COMPLEX:
         number, part = builtins.complex(value), PARTS[dtype]
         return complex_number(constant(number.real, part), constant(number.imag, part))

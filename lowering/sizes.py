@@ -2,6 +2,8 @@
 
 A symbol is an argument of the functions that use it. What is known of a size is what its normal form says: two sizes are taken
 to be equal, or one to divide the other, only where that holds for all values of their symbols.
+
+Numbers with a fraction that are computed from sizes, and sizes that are computed by way of such, are arithmetic on float64, as Python's.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Protocol, TypeVar
 
-from xdsl_exir.dialects.expr import Dim, Expr, apply, linear, provably
+from xdsl_exir.dialects.expr import Dim, Expr, linear
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]
@@ -19,10 +21,14 @@ V = TypeVar("V")
 
 
 class Arithmetic(Protocol[V]):
-    """Something that writes operations of arith on `index` values."""
+    """Something that writes operations of arith and math on `index` values, whole numbers, and on float64, real ones."""
 
     def number(self, value: int) -> V:
         """A constant."""
+        ...
+
+    def real(self, value: float) -> V:
+        """A real constant."""
         ...
 
     def symbol(self, name: str) -> V:
@@ -30,16 +36,27 @@ class Arithmetic(Protocol[V]):
         ...
 
     def binary(self, name: str, a: V, b: V) -> V:
-        """An operation of two indices, `muli`."""
+        """An operation of two numbers, `muli`."""
         ...
 
-    def scaled(self, a: V, factor: float) -> V:
-        """The whole part of an index times a number, in float64."""
+    def as_real(self, a: V) -> V:
+        """A whole number as a real one."""
+        ...
+
+    def truncated(self, a: V) -> V:
+        """A real number as a whole one, rounded towards 0."""
+        ...
+
+    def root(self, a: V) -> V:
+        """The square root of a real number."""
         ...
 
     def choose(self, predicate: str, a: V, b: V, yes: V, no: V) -> V:
-        """`yes` where the comparison holds (a predicate of arith.cmpi), else `no`."""
+        """`yes` where the comparison holds (a predicate of arith.cmpi, or of arith.cmpf), else `no`."""
         ...
+
+
+# --- functions of whole numbers ------------------------------------------------------------------------------
 
 
 def _floordiv(to: Arithmetic[V], a: V, b: V) -> V:
@@ -57,12 +74,27 @@ def _mod(to: Arithmetic[V], a: V, b: V) -> V:
     return to.binary("subi", a, to.binary("muli", _floordiv(to, a, b), b))
 
 
+def _abs(to: Arithmetic[V], a: V) -> V:
+    zero = to.number(0)
+    return to.choose("slt", a, zero, to.binary("subi", zero, a), a)
+
+
+def _not(to: Arithmetic[V], a: V) -> V:
+    return to.choose("eq", a, to.number(0), to.number(1), to.number(0))
+
+
+def _power_of_two(to: Arithmetic[V], exponent: V) -> V:
+    """One that does not fit is whatever."""
+    count = to.binary("minsi", to.binary("maxsi", exponent, to.number(0)), to.number(62))
+    return to.binary("shli", to.number(1), count)
+
+
 def _named(name: str) -> Callable[[Arithmetic[V], V, V], V]:
     return lambda to, a, b: to.binary(name, a, b)
 
 
-def _comparison(predicate: str, sign: str = "s") -> Callable[[Arithmetic[V], V, V], V]:
-    return lambda to, a, b: to.choose(f"{sign}{predicate}", a, b, to.number(1), to.number(0))
+def _comparison(predicate: str) -> Callable[[Arithmetic[V], V, V], V]:
+    return lambda to, a, b: to.choose(predicate, a, b, to.number(1), to.number(0))
 
 
 def _where(to: Arithmetic[V], condition: V, a: V, b: V) -> V:
@@ -76,63 +108,139 @@ FUNCTIONS: dict[str, Callable[..., object]] = {
     "min": _named("minsi"),
     "floordiv": _floordiv,
     "mod": _mod,
+    "abs": _abs,
+    "bitwise_and": _named("andi"),
+    "bitwise_or": _named("ori"),
+    "bitwise_xor": _named("xori"),
     "and": _named("minui"),
     "or": _named("maxui"),
-    **{head: _comparison(head) for head in ("lt", "le", "gt", "ge")},
-    **{head: _comparison(head, "") for head in ("eq", "ne")},
+    "not": _not,
+    **{head: _comparison(f"s{head}") for head in ("lt", "le", "gt", "ge")},
+    **{head: _comparison(head) for head in ("eq", "ne")},
     "where": _where,
 }
-"""Functions of expressions, by head, as arithmetic on indices, of two operands unless they take three; conditions are 1 or 0."""
+"""Functions of expressions, by head, as arithmetic on whole numbers; conditions are 1 or 0. Those of two operands are folded over more."""
+
+
+# --- functions of real numbers -------------------------------------------------------------------------------
+
+
+def _real_mod(to: Arithmetic[V], a: V, b: V) -> V:
+    """The remainder with the divisor's sign, as Python's."""
+    zero, rest = to.real(0.0), to.binary("remf", a, b)
+    negative, other = (to.choose("olt", x, zero, to.number(1), to.number(0)) for x in (rest, b))
+    moved = to.choose("eq", negative, other, rest, to.binary("addf", rest, b))
+    return to.choose("oeq", rest, zero, rest, moved)
+
+
+def _real_floordiv(to: Arithmetic[V], a: V, b: V) -> V:
+    """What is left without the remainder is a multiple but for rounding."""
+    return _round(to, to.binary("divf", to.binary("subf", a, _real_mod(to, a, b)), b))
+
+
+def _real_abs(to: Arithmetic[V], a: V) -> V:
+    zero = to.real(0.0)
+    return to.choose("olt", a, zero, to.binary("subf", zero, a), a)
+
+
+def _round(to: Arithmetic[V], a: V) -> V:
+    """To the next whole number, to the even one of two: as sums round that have no digits left for a fraction. Numbers as large as 2**51
+    are no sizes."""
+    large = to.real(1.5 * 2**52)
+    return to.binary("subf", to.binary("addf", a, large), large)
+
+
+def _extremum(predicate: str) -> Callable[[Arithmetic[V], V, V], V]:
+    return lambda to, a, b: to.choose(predicate, b, a, b, a)
+
+
+def _whole(to: Arithmetic[V], a: V) -> V:
+    return to.truncated(a)
+
+
+def _whole_beside(predicate: str, step: str) -> Callable[[Arithmetic[V], V], V]:
+    """The whole number that a real one is rounded to down or up: one further than towards 0 where that is on its other side."""
+
+    def rounded(to: Arithmetic[V], a: V) -> V:
+        whole = _whole(to, a)
+        return to.choose(predicate, a, to.as_real(whole), to.binary(step, whole, to.number(1)), whole)
+
+    return rounded
+
+
+def _whole_nearest(to: Arithmetic[V], a: V) -> V:
+    return to.truncated(_round(to, a))
+
+
+def _root(to: Arithmetic[V], a: V) -> V:
+    return to.root(a)
+
+
+def _itself(to: Arithmetic[V], a: V) -> V:
+    return a
+
+
+REAL_FUNCTIONS: dict[str, Callable[..., object]] = {
+    "to_float": _itself,
+    "add": _named("addf"),
+    "mul": _named("mulf"),
+    "truediv": _named("divf"),
+    "pow": _named("powf"),
+    "sqrt": _root,
+    "max": _extremum("ogt"),
+    "min": _extremum("olt"),
+    "mod": _real_mod,
+    "floordiv": _real_floordiv,
+    "abs": _real_abs,
+    **{head: _comparison(f"o{head}") for head in ("lt", "le", "gt", "ge", "eq")},
+    "ne": _comparison("une"),
+    "where": _where,
+    "trunc_to_int": _whole,
+    "floor_to_int": _whole_beside("olt", "subi"),
+    "ceil_to_int": _whole_beside("ogt", "addi"),
+    "round_to_int": _whole_nearest,
+}
+"""The same of functions that take or give numbers with fractions."""
+
+
+# --- expressions ---------------------------------------------------------------------------------------------
+
+
+def _is_real(size: Expr) -> bool:
+    """Whether a function takes or gives numbers with fractions."""
+    return size.kind == "float" or any(arg.kind == "float" for arg in size.args)
+
+
+def _function(size: Expr) -> Callable[..., object] | None:
+    """The arithmetic of an expression's function; None of one that has none."""
+    return (REAL_FUNCTIONS if _is_real(size) else FUNCTIONS).get(size.head)
+
+
+def _whole_power(size: Expr) -> tuple[Expr, Expr | int] | None:
+    """The base and exponent of a power of whole numbers that is computed: times that are known, or a power of 2; None of anything else."""
+    if size.head != "pow" or size.kind != "int":
+        return None
+    base, exponent = size.args
+    if type(exponent.value) is int:
+        return (base, exponent.value) if exponent.value > 0 else None
+    return (base, exponent) if base.value == 2 else None
 
 
 def is_computable(size: Dim) -> bool:
-    """Whether a size can be computed from symbols."""
+    """Whether a number can be computed from symbols."""
     if isinstance(size, int):
         return True
-    if size.head in ("symbol", "constant"):
-        return size.kind == "int" and (size.head == "symbol" or type(size.value) is int)
-    if size.head == "pow":
-        base, exponent = size.args
-        return (
-            is_computable(base)
-            and exponent.head == "constant"
-            and type(exponent.value) is int
-            and exponent.value > 0
-        )
-    if (quotient := truncated(size)) is not None:
-        return is_computable(quotient)
-    parts = scaled(size)
-    return is_computable(parts[0]) if parts else size.head in FUNCTIONS and all(map(is_computable, size.args))
-
-
-def scaled(size: Expr) -> tuple[Expr, float] | None:
-    """`(s0, 1.5)` of `trunc_to_int(1.5 * to_float(s0))`, as sizes are scaled; None of anything else."""
-    match size:
-        case Expr(head="trunc_to_int" | "floor_to_int", args=(Expr(head="mul", args=(a, b)),)):
-            factor, of = (a, b) if a.head == "constant" else (b, a)
-            if factor.head == "constant" and isinstance(factor.value, float) and of.head == "to_float":
-                known = factor.value > 0 and provably(apply("ge", of.args[0], 0))
-                return (of.args[0], factor.value) if known else None
-        case _:
-            pass
-    return None
-
-
-def truncated(size: Expr) -> Expr | None:
-    """`s0 floordiv 2` of `trunc_to_int(truediv(s0, 2))`, neither part of which is negative; None of anything else."""
-    match size:
-        case Expr(head="trunc_to_int", args=(Expr(head="truediv", args=(a, b)),)) if (
-            a.kind == b.kind == "int"
-        ):
-            positive = provably(apply("ge", a, 0)) and provably(apply("gt", b, 0))
-            quotient = a // b if positive else None
-            return quotient if isinstance(quotient, Expr) else None
-        case _:
-            return None
+    if size.head == "symbol":
+        return size.kind == "int"
+    if size.head == "constant":
+        return isinstance(size.value, int | float)
+    known = _function(size) is not None or _whole_power(size) is not None
+    return known and all(map(is_computable, size.args))
 
 
 def compute(size: Dim, to: Arithmetic[V]) -> V:
-    """Writes the arithmetic of a size. Raises `ExirError` for a function that it has no arithmetic for."""
+    """Writes the arithmetic of a number: a real one where the expression has fractions. Raises `ExirError` for a function that it has no
+    arithmetic for."""
     if isinstance(size, int):
         return to.number(size)
     if not is_computable(size):
@@ -140,21 +248,23 @@ def compute(size: Dim, to: Arithmetic[V]) -> V:
     if size.head == "symbol":
         return to.symbol(str(size.value))
     if size.head == "constant":
-        assert isinstance(size.value, int)
-        return to.number(size.value)
-    if size.head == "pow":
-        base, times = compute(size.args[0], to), size.args[1].value
-        assert isinstance(times, int)
-        return reduce(lambda a, b: to.binary("muli", a, b), [base] * times)
-    if (quotient := truncated(size)) is not None:
-        return compute(quotient, to)
-    parts = scaled(size)
-    if parts:
-        return to.scaled(compute(parts[0], to), parts[1])
-    function = FUNCTIONS[size.head]
-    if function is _where:
-        return _where(to, *[compute(arg, to) for arg in size.args])
-    return reduce(lambda a, b: function(to, a, b), [compute(arg, to) for arg in size.args])  # pyright: ignore[reportReturnType]
+        assert isinstance(size.value, int | float)
+        return to.real(size.value) if isinstance(size.value, float) else to.number(int(size.value))
+    if (power := _whole_power(size)) is not None:
+        base, exponent = power
+        if isinstance(exponent, Expr):
+            return _power_of_two(to, compute(exponent, to))
+        return reduce(lambda a, b: to.binary("muli", a, b), [compute(base, to)] * exponent)
+    function, args = _function(size), [compute(arg, to) for arg in size.args]
+    assert function is not None
+    if _is_real(size):
+        args = [
+            to.as_real(arg) if given.kind == "int" else arg
+            for given, arg in zip(size.args, args, strict=True)
+        ]
+    if len(args) > 1 and function is not _where:
+        return reduce(lambda a, b: function(to, a, b), args)  # pyright: ignore[reportReturnType]
+    return function(to, *args)  # pyright: ignore[reportReturnType]
 
 
 def static(sizes: Sequence[Dim]) -> tuple[int, ...]:

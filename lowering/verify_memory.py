@@ -10,29 +10,30 @@ is known of expressions does not decide it, it is tried for many values.
 
 from __future__ import annotations
 
+import math
 import operator
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from math import prod
 from random import Random
 from typing import Any, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects import arith, memref
+from xdsl.dialects import math as mlir_math
 from xdsl.dialects.builtin import FloatAttr, IntegerAttr, MemRefType, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, apply, provably
+from xdsl_exir.dialects.upstream import RemFOp
 from xdsl_exir.errors import ExirError, VerificationError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.driver import size_in
 from xdsl_exir.lowering.kernel import Kernels, OfKernels
 from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, VIEWS, bytes_of, drivers_of, symbols_of
 from xdsl_exir.lowering.pools import Arena, arenas_of
-from xdsl_exir.lowering.sizes import scaled
 from xdsl_exir.threads import cached_property
 
 # --- what is computed ----------------------------------------------------------------------------------------
@@ -51,19 +52,37 @@ OPERATIONS: dict[type[Operation], Callable[..., Number]] = {
     arith.SubiOp: operator.sub,
     arith.MuliOp: operator.mul,
     arith.DivSIOp: divide,
+    arith.AndIOp: int.__and__,
+    arith.OrIOp: int.__or__,
     arith.XOrIOp: int.__xor__,
+    arith.ShLIOp: int.__lshift__,
     arith.MaxSIOp: max,
     arith.MinSIOp: min,
     arith.MaxUIOp: max,
     arith.MinUIOp: min,
     arith.IndexCastOp: int,
     arith.SIToFPOp: float,
-    arith.MulfOp: operator.mul,
     arith.FPToSIOp: int,
+    arith.AddfOp: operator.add,
+    arith.SubfOp: operator.sub,
+    arith.MulfOp: operator.mul,
+    arith.DivfOp: float.__truediv__,
+    RemFOp: math.fmod,
+    mlir_math.PowFOp: math.pow,
+    mlir_math.SqrtOp: math.sqrt,
 }
 """What sizes are computed with (`lowering.arithmetic`), on numbers."""
 PREDICATES = operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
 """Of arith.cmpi, in its order."""
+REAL_PREDICATES = {
+    1: operator.eq,
+    2: operator.gt,
+    3: operator.ge,
+    4: operator.lt,
+    5: operator.le,
+    13: operator.ne,
+}
+"""Of arith.cmpf, by their numbers."""
 
 
 def evaluate(value: SSAValue, known: dict[SSAValue, Number]) -> Number:
@@ -91,6 +110,8 @@ def compute(op: Operation, operands: Sequence[Number]) -> Number:
             return number.data
         case arith.CmpiOp(predicate=predicate) if predicate.value.data < len(PREDICATES):
             return PREDICATES[predicate.value.data](*operands)
+        case arith.CmpfOp(predicate=predicate) if predicate.value.data in REAL_PREDICATES:
+            return REAL_PREDICATES[predicate.value.data](*operands)
         case arith.SelectOp():
             return operands[1] if operands[0] else operands[2]
         case _ if type(op) in OPERATIONS:
@@ -235,11 +256,15 @@ def is_at_most(a: Dim, b: Dim) -> bool:
     return provably(apply("ge", b, a), dict.fromkeys(symbols_in(a, b), (0, None))) is True
 
 
+ROUNDED = frozenset(("trunc_to_int", "floor_to_int", "ceil_to_int", "round_to_int"))
+"""Functions that make floats whole numbers."""
+
+
 def hidden(size: Dim, opaque: dict[Expr, Expr]) -> Dim:
     """A size in which symbols stand for parts of it that went through floats: of these, too, it is known that they are not negative."""
     if not isinstance(size, Expr) or not size.args:
         return size
-    if scaled(size) is not None:
+    if size.head in ROUNDED and provably(apply("ge", size, 0)):
         return opaque.setdefault(size, Expr.symbol(f"opaque{len(opaque)}"))
     return apply(size.head, *(hidden(arg, opaque) for arg in size.args))
 
@@ -272,7 +297,7 @@ def cases(size: Dim) -> list[Dim]:
     if size.head not in GROWS or not GROWS[size.head](size.args):
         return [size]
     parts = [cases(arg) for arg in size.args]
-    if prod(map(len, parts)) > MOST_CASES:
+    if math.prod(map(len, parts)) > MOST_CASES:
         return [size]
     return list(dict.fromkeys(apply(size.head, *chosen) for chosen in product(*parts)))
 

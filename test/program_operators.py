@@ -104,7 +104,7 @@ EXACT = [
     "torch.nn.functional.max_pool1d({f}.reshape(1, 1, -1), {j})", "torch.nn.functional.max_pool2d({f}.reshape(1, 1, 1, -1), (1, {j}), stride=1)",
     "torch.nn.functional.threshold({x}, 0.5, {n})", "torch.nn.functional.softshrink({f})", "torch.nn.functional.relu6({x})",
     "torch.nn.functional.leaky_relu({f}, {q})", "torch.nn.functional.prelu({f}, torch.tensor([0.25], dtype={f}.dtype))", "torch.nn.functional.adaptive_max_pool1d({f}.reshape(1, 1, -1), {j})",
-    "torch.addcmul({f}, {f0}, {f0})", "torch.addcdiv({f}, {f0}, {f0}, value={n})", "torch.lerp({f}, {f0}, 0.5)", "torch.quantile({f}, 0.5, dim={d}, keepdim={k})",
+    "torch.addcmul({f}, {f0}, {f0})", "torch.addcdiv({f}, {f0}, {f0}, value={n})", "torch.add({f}, {f0}, alpha={q})", "{f} * {q}", "torch.lerp({f}, {f0}, 0.5)", "torch.quantile({f}, 0.5, dim={d}, keepdim={k})",
     "torch.logical_and({x}, {y}).sum({d})", "torch.nn.functional.interpolate({f}.reshape(1, 1, -1), scale_factor=2)", "torch.frexp({f})",
     "torch.nn.functional.pad({f}.reshape(1, 1, -1), (1, 1), mode='replicate')", "torch.nn.functional.pad({f}.reshape(1, 1, -1), (1, 0), mode='reflect')",
     "torch.nn.functional.pad({x}.reshape(1, 1, -1), (1, 1), mode='circular')", "torch.nn.functional.channel_shuffle({f}.reshape(1, 2, 1, -1), 2)",

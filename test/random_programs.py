@@ -366,7 +366,12 @@ class Maker:
             if name == "n":
                 return self.scalar()
             if name == "q":
-                return rng.choice(("0.5", "1.5", "0.1", "2.0"))
+                fractions = ["0.5", "1.5", "0.1", "2.0"]
+                if first is not None and first.dim():
+                    fractions.append(
+                        f"({next(iter(drawn.values()))}.shape[{rng.randrange(first.dim())}] / 3)"
+                    )
+                return rng.choice(fractions)
             if name == "j":
                 return rng.choice(("1", "2", "2", "3"))
             if name == "k":

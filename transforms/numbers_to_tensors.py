@@ -3,8 +3,7 @@
 A region of native code cannot give its caller a number, nor the next turn of a loop one: its types say what numbers are. So
 what goes in and out of regions, and is not known before, is a tensor, and what regions need as a number they read out of it
 (`_local_scalar_dense`). Then what is done with such numbers is done with the tensors: arithmetic, comparison, making a tensor of
-it, picking at it. A fraction of a size that fills a tensor is made one by the caller. What is left of numbers inside regions are
-sizes and assertions, which native code refuses.
+it, picking at it. What is left of numbers inside regions are sizes and assertions, which native code refuses.
 
 `while_loop_stack_output`, whose results are as long as the loop has turns, is a loop that counts them and a scan of so many.
 """
@@ -137,12 +136,6 @@ def depends_on_item(number: SSAValue) -> bool:
     return False
 
 
-def takes_fraction(op: Operation) -> bool:
-    """Whether an operation fills a tensor with a number that is no whole one and known only when it runs."""
-    takes = isinstance(op, OperatorOp) and op.SPEC.qualified_name in ("aten.full", "aten.full_like")
-    return takes and any(isinstance(value.type, SymFloatType) for value in op.operands)
-
-
 def next_op(value: SSAValue) -> Operation:
     """The first operation that may use a value."""
     after = value.owner.first_op if isinstance(value.owner, Block) else value.owner.next_op
@@ -172,8 +165,8 @@ class Tensors(Decomposer):
         return Namespace(self.builder(aten_dialect.OPERATORS, before))
 
     def of(self, number: SSAValue) -> SSAValue | None:
-        """The tensor that a number is the element of, made right behind it; None for a whole one that does not depend on data, or
-        one that has no function on tensors."""
+        """The tensor that a number is the element of, made right behind it; None for one that does not depend on data, or that has
+        no function on tensors."""
         if number not in self.made:
             self.made[number] = self.make(number)
         return self.made[number]
@@ -185,8 +178,7 @@ class Tensors(Decomposer):
     def make(self, number: SSAValue) -> SSAValue | None:
         aten = self.aten(next_op(number))
         if not depends_on_item(number):
-            # Fractions of sizes are computed where native code is called.
-            return self.before(next_op(number), number) if isinstance(number.type, SymFloatType) else None
+            return None
         match number.owner:
             case RefineOp(input=source):
                 return self.of(source)
@@ -501,7 +493,7 @@ class NumbersToTensors(ModulePass):
             if isinstance(inner, cf.OPERATIONS):
                 RegionNumbers(tensors).rewrite(inner)
         drop_known_assertions(op)
-        if not any(is_item(inner) or takes_fraction(inner) for inner in op.walk()):
+        if not any(map(is_item, op.walk())):
             return
         apply_once(op, tensors)
         for inner in reversed(list(op.walk())):

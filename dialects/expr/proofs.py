@@ -158,8 +158,10 @@ def _intersect(a: Interval, b: Interval) -> Interval:
 
 
 def bounds_of(expr: Expr, ranges: Ranges) -> Interval:
-    """Bounds of an exact expression; not always the tightest."""
-    if expr.kind != "int":
+    """Bounds of a number; not always the tightest."""
+    if expr.kind == "float":
+        return _real_bounds(expr, ranges)
+    if expr.kind == "bool":
         return _UNBOUNDED
     if expr.head == "symbol":
         low, high = ranges.get(expr.text, (None if expr.is_unbacked else 1, None))
@@ -242,6 +244,7 @@ def _power_bound(bound: Bound, exponent: int) -> Bound:
 
 
 _Bounder: TypeAlias = Callable[[Expr], Interval]
+_BoundsRule: TypeAlias = Callable[[Sequence[Expr], _Bounder], Interval]
 
 
 def _floordiv_bounds(args: Sequence[Expr], bounds: _Bounder) -> Interval:
@@ -289,11 +292,56 @@ def _abs_bounds(args: Sequence[Expr], bounds: _Bounder) -> Interval:
     return max(low, -high, 0), max(-low, high)
 
 
+def _bitwise_and_bounds(args: Sequence[Expr], bounds: _Bounder) -> Interval:
+    """Of what is not negative no further bits are set."""
+    highs = [high for low, high in map(bounds, args) if low >= 0]
+    return (0, min(highs)) if highs else _UNBOUNDED
+
+
 def _nonnegative_bounds(args: Sequence[Expr], bounds: _Bounder) -> Interval:
     return (0, math.inf) if all(bounds(arg)[0] >= 0 for arg in args) else _UNBOUNDED
 
 
-_BoundsRule: TypeAlias = Callable[[Sequence[Expr], _Bounder], Interval]
+def _rounded_bounds(rounded: Callable[[float], int]) -> _BoundsRule:
+    """Rounding keeps order."""
+
+    def bound(number: Bound) -> Bound:
+        return number if math.isinf(number) else rounded(float(number))
+
+    def rule(args: Sequence[Expr], bounds: _Bounder) -> Interval:
+        low, high = bounds(args[0])
+        return bound(low), bound(high)
+
+    return rule
+
+
+def _real_bounds(expr: Expr, ranges: Ranges) -> Interval:
+    """Bounds of a float: of ends computed as it is, since rounding keeps their order."""
+    if isinstance(expr.value, float):
+        return _UNBOUNDED if math.isnan(expr.value) else (expr.value, expr.value)
+    bounds = [bounds_of(arg, ranges) for arg in expr.args]
+    ends = [(_as_float(low), _as_float(high)) for low, high in bounds]
+    match expr.head, ends:
+        case "to_float", [(low, high)]:
+            return low, high
+        case "add", [(a, b), (c, d)]:
+            return _plus(a, c), _plus(b, d)
+        case "mul", [a, b]:
+            return _times_interval(a, b)
+        case "truediv", [(a, b), (c, d)] if c > 0:
+            return a / (d if a >= 0 else c), b / (c if b >= 0 else d)
+        case _:
+            return _UNBOUNDED
+
+
+def _as_float(bound: Bound) -> float:
+    """Too large a number as an infinite one."""
+    try:
+        return float(bound)
+    except OverflowError:
+        return math.inf if bound > 0 else -math.inf
+
+
 _BOUNDS: dict[str, _BoundsRule] = {
     "floordiv": _floordiv_bounds,
     "mod": _mod_bounds,
@@ -302,8 +350,12 @@ _BOUNDS: dict[str, _BoundsRule] = {
     "abs": _abs_bounds,
     "where": lambda args, bounds: _hull(map(bounds, args[1:])),
     "piecewise": lambda args, bounds: _hull(map(bounds, args[::2])),
-    "bitwise_and": _nonnegative_bounds,
+    "bitwise_and": _bitwise_and_bounds,
     "bitwise_or": _nonnegative_bounds,
     "bitwise_xor": _nonnegative_bounds,
+    "trunc_to_int": _rounded_bounds(math.trunc),
+    "floor_to_int": _rounded_bounds(math.floor),
+    "ceil_to_int": _rounded_bounds(math.ceil),
+    "round_to_int": _rounded_bounds(round),
 }
 """From the arguments and a function for their bounds to the bounds of an exact call."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl_exir.dialects.expr import Dim, provably
+from xdsl_exir.dialects.expr import Dim, max_, provably
 from xdsl_exir.dialects.expr import apply as apply_function
 from xdsl_exir.dialects.meta import Shape, check, pair, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.shapes.pooling import check_positive, window_count
+from xdsl_exir.dialects.shapes.view import is_negative, may_be_at_most
 from xdsl_exir.dialects.tensors import TensorMeta
 
 
@@ -16,18 +17,18 @@ from xdsl_exir.dialects.tensors import TensorMeta
 class Window:
     """How a kernel moves: in each list a number per spatial dimension, or one for all."""
 
-    stride: Sequence[int]
-    padding: Sequence[int]
-    dilation: Sequence[int]
-    output_padding: Sequence[int] = (0,)
+    stride: Sequence[Dim]
+    padding: Sequence[Dim]
+    dilation: Sequence[Dim]
+    output_padding: Sequence[Dim] = (0,)
 
-    def spread(self, count: int) -> list[tuple[int, ...]]:
+    def spread(self, count: int) -> list[tuple[Dim, ...]]:
         """(stride, padding, dilation, output padding) of each of `count` dimensions; checks them."""
         check_positive("stride", self.stride)
         check_positive("dilation", self.dilation)
-        check(all(pad >= 0 for pad in self.padding), f"negative padding {list(self.padding)}")
+        check(not any(map(is_negative, self.padding)), f"negative padding {list(self.padding)}")
         check(
-            all(pad >= 0 for pad in self.output_padding),
+            not any(map(is_negative, self.output_padding)),
             f"negative output_padding {list(self.output_padding)}",
         )
         lists = vars(self)
@@ -36,7 +37,7 @@ class Window:
         return list(zip(*(pair(values, count) for values in lists.values()), strict=True))
 
 
-def extent(size: Dim, kernel: Dim, stride: int, padding: int, dilation: int, output_padding: int) -> Dim:
+def extent(size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim, output_padding: Dim) -> Dim:
     """The size that a convolution makes of a spatial dimension."""
     padded, reach = size + 2 * padding, dilation * (kernel - 1) + 1
     check(
@@ -47,11 +48,11 @@ def extent(size: Dim, kernel: Dim, stride: int, padding: int, dilation: int, out
 
 
 def transposed_extent(
-    size: Dim, kernel: Dim, stride: int, padding: int, dilation: int, output_padding: int
+    size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim, output_padding: Dim
 ) -> Dim:
     """The size that a transposed convolution makes of a spatial dimension."""
     check(
-        output_padding < max(stride, dilation),
+        may_be_at_most(output_padding + 1, max_(stride, dilation)),
         f"output_padding {output_padding} must be smaller than stride or dilation",
     )
     result = (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
@@ -100,18 +101,18 @@ def convolution(
     input: TensorMeta,
     weight: TensorMeta,
     bias: TensorMeta | None,
-    stride: list[int],
-    padding: list[int],
-    dilation: list[int],
+    stride: Sequence[Dim],
+    padding: Sequence[Dim],
+    dilation: Sequence[Dim],
     transposed: bool,
-    output_padding: list[int],
+    output_padding: Sequence[Dim],
     groups: int,
 ) -> Shape:
     window = Window(stride, padding, dilation, output_padding)
     return convolved(input, weight, bias, window, groups, transposed)
 
 
-def same_padding(kernel: Sequence[Dim], dilation: Sequence[int]) -> list[tuple[Dim, Dim]]:
+def same_padding(kernel: Sequence[Dim], dilation: Sequence[Dim]) -> list[tuple[Dim, Dim]]:
     """What goes before and after each dimension so that its size stays; of an odd sum more goes after."""
     sums = [step * (taps - 1) for taps, step in zip(kernel, pair(dilation, len(kernel)), strict=True)]
     return [(total // 2, total - total // 2) for total in sums]
@@ -141,9 +142,9 @@ def _register(count: int) -> None:
         input: TensorMeta,
         weight: TensorMeta,
         bias: TensorMeta | None,
-        stride: list[int],
-        padding: list[int],
-        dilation: list[int],
+        stride: Sequence[Dim],
+        padding: Sequence[Dim],
+        dilation: Sequence[Dim],
         groups: int,
     ) -> Shape:
         return maybe_batched(input, weight, bias, Window(stride, padding, dilation), groups)
@@ -152,9 +153,9 @@ def _register(count: int) -> None:
         input: TensorMeta,
         weight: TensorMeta,
         bias: TensorMeta | None,
-        stride: list[int],
+        stride: Sequence[Dim],
         padding: str,
-        dilation: list[int],
+        dilation: Sequence[Dim],
         groups: int,
     ) -> Shape:
         check(padding in ("valid", "same"), f"padding '{padding}' is neither 'valid' nor 'same'")
@@ -175,11 +176,11 @@ def _register(count: int) -> None:
         input: TensorMeta,
         weight: TensorMeta,
         bias: TensorMeta | None,
-        stride: list[int],
-        padding: list[int],
-        output_padding: list[int],
+        stride: Sequence[Dim],
+        padding: Sequence[Dim],
+        output_padding: Sequence[Dim],
         groups: int,
-        dilation: list[int],
+        dilation: Sequence[Dim],
     ) -> Shape:
         window = Window(stride, padding, dilation, output_padding)
         return maybe_batched(input, weight, bias, window, groups, transposed=True)

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
 from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.shapes.view import may_be_at_most
 from xdsl_exir.dialects.tensors import TensorMeta
 
 
 def window_count(
-    size: Dim, kernel: Dim, stride: int, padding: int, dilation: int = 1, ceil_mode: bool = False
+    size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim = 1, ceil_mode: bool = False
 ) -> Dim:
     """How many windows of `kernel` taps fit along a dimension of this size.
 
@@ -24,8 +25,10 @@ def window_count(
     return min_((reach + stride - 1) // stride + 1, ceildiv(size + padding, stride))
 
 
-def check_positive(name: str, values: Sequence[int]) -> None:
-    check(all(value > 0 for value in values), f"{name} {list(values)} must be greater than zero")
+def check_positive(name: str, values: Sequence[Dim]) -> None:
+    check(
+        all(may_be_at_most(1, value) for value in values), f"{name} {list(values)} must be greater than zero"
+    )
 
 
 def check_image(shape: Sequence[Dim], count: int, filled: Sequence[Dim] | None = None) -> None:

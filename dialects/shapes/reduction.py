@@ -304,7 +304,7 @@ def gradient_spaced_dims(
 @shape_rule("aten.histc")
 def histc(bins: int, min: float, max: float) -> Shape:
     check(bins > 0, f"bins is {bins}; it must be positive")
-    check(min <= max, f"no bins lie from {min} to {max}")
+    check(provably(apply_function("le", min, max)) is not False, f"no bins lie from {min} to {max}")
     return (bins,)
 
 

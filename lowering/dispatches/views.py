@@ -144,7 +144,7 @@ def expanded(value: Value, shape: Shape) -> Value:
     return replace(value, shape=shape, strides=tuple(strides))
 
 
-def part(value: Value, dim: int, start: Dim, size: Dim, step: int = 1) -> Value:
+def part(value: Value, dim: int, start: Dim, size: Dim, step: Dim = 1) -> Value:
     """Some of a dimension and all of the others."""
     dim %= len(value.shape)
     shape, strides = list(value.shape), list(value.strides)

@@ -21,21 +21,14 @@ from xdsl_exir.lowering.scalar import Scalar
 Out = list[TensorMeta]
 
 
-def filled(b: LinalgBuilder, number: float | Expr, out: TensorMeta) -> Tensor:
-    """A tensor full of one number, which may be a size."""
-    if not isinstance(number, Expr):
-        return b.fill(number, out.shape, out.dtype)
-    return b.indexed(lambda *_: s.constant(number, compute_dtype(out.dtype)), out.shape, out.dtype)
-
-
 @lowering("aten.full", "aten.full_like", takes_complex=True)
 def full(b: LinalgBuilder, fill_value: float | Expr, out: Out) -> Tensor:
-    return filled(b, fill_value, out[0])
+    return b.fill(fill_value, out[0].shape, out[0].dtype)
 
 
 @lowering("aten.scalar_tensor", takes_complex=True)
 def scalar_tensor(b: LinalgBuilder, s: float | Expr, out: Out) -> Tensor:
-    return filled(b, s, out[0])
+    return b.fill(s, out[0].shape, out[0].dtype)
 
 
 @lowering("aten.empty.memory_format", "aten.empty_strided", "aten.empty_permuted", takes_complex=True)

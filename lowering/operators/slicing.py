@@ -29,8 +29,8 @@ def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Siz
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-@lowering("aten.slice.Tensor", static=["step"], takes_complex=True)
-def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: int, out: Out) -> Tensor:
+@lowering("aten.slice.Tensor", takes_complex=True)
+def slice_tensor(b: LinalgBuilder, self: Tensor, dim: int, start: Dim | None, step: Dim, out: Out) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     return part(b, self, dim, clamped(start or 0, self.shape[dim]), out[0].shape[dim], step)
 
@@ -99,9 +99,9 @@ def in_storage(at: Sequence[SSAValue], stride: Sequence[Dim], offset: Dim | None
 # --- writing parts -------------------------------------------------------------------------------------------
 
 
-@lowering("aten.slice_scatter", static=["step"], takes_complex=True)
+@lowering("aten.slice_scatter", takes_complex=True)
 def slice_scatter(
-    b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: Dim | None, end: Dim | None, step: int
+    b: LinalgBuilder, self: Tensor, src: Tensor, dim: int, start: Dim | None, end: Dim | None, step: Dim
 ) -> Tensor:
     dim = wrap_dim(dim, self.ndim)
     whole = self.shape[dim]

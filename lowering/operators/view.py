@@ -177,16 +177,16 @@ def expand(b: LinalgBuilder, self: Tensor, out: Out) -> Tensor:
 # --- taking parts --------------------------------------------------------------------------------------------
 
 
-def part(b: LinalgBuilder, self: Tensor, dim: int, start: Dim, size: Dim, step: int = 1) -> Tensor:
+def part(b: LinalgBuilder, self: Tensor, dim: int, start: Dim, size: Dim, step: Dim = 1) -> Tensor:
     """Some of a dimension."""
     return self if size == self.shape[dim] else b.slice(self, *window(self.shape, dim, start, size, step))
 
 
 def window(
-    shape: Sizes, dim: int, start: Dim, size: Dim, step: int = 1
-) -> tuple[list[Dim], list[Dim], list[int]]:
+    shape: Sizes, dim: int, start: Dim, size: Dim, step: Dim = 1
+) -> tuple[list[Dim], list[Dim], list[Dim]]:
     """Offsets, sizes and strides of some of a dimension and all of the others."""
     offsets: list[Dim] = [0] * len(shape)
-    sizes, strides = list(shape), [1] * len(shape)
+    sizes, strides = list(shape), list[Dim]([1] * len(shape))
     offsets[dim], sizes[dim], strides[dim] = start, size, step
     return offsets, sizes, strides

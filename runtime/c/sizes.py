@@ -5,6 +5,7 @@ Also C's string literals, in which placeholders stand for numbers that `printf` 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from xdsl_exir.dialects.expr import Dim
@@ -18,6 +19,7 @@ static inline int64_t sum(int64_t a, int64_t b) { int64_t r; overflow |= __built
 static inline int64_t difference(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_sub_overflow(a, b, &r); return r; }
 static inline int64_t product(int64_t a, int64_t b) { int64_t r; overflow |= __builtin_mul_overflow(a, b, &r); return r; }
 static inline int64_t quotient(int64_t a, int64_t b) { return b == -1 ? difference(0, a) : a / b; }
+static inline int64_t whole(double a) { const int fits = fabs(a) < 0x1p63; overflow |= !fits; return fits ? (int64_t)a : 0; }
 """
 """The functions of `OPERATIONS`; `overflow` is whether a size did not fit since it was last cleared."""
 
@@ -26,7 +28,10 @@ OPERATIONS = {
     "subi": "difference({0}, {1})",
     "muli": "product({0}, {1})",
     "divsi": "quotient({0}, {1})",
+    "andi": "{0} & {1}",
+    "ori": "{0} | {1}",
     "xori": "{0} ^ {1}",
+    "shli": "(int64_t){0} << {1}",
     "maxsi": "{0} > {1} ? {0} : {1}",
     "minsi": "{0} < {1} ? {0} : {1}",
     "maxui": "{0} | {1}",
@@ -34,7 +39,34 @@ OPERATIONS = {
 }
 """Operations of `lowering.sizes` in C; the unsigned ones, which are of conditions, as logic on 1 and 0."""
 
-PREDICATES = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}
+REAL_OPERATIONS = {
+    "addf": "{0} + {1}",
+    "subf": "{0} - {1}",
+    "mulf": "{0} * {1}",
+    "divf": "{0} / {1}",
+    "remf": "fmod({0}, {1})",
+    "powf": "pow({0}, {1})",
+}
+"""The same of `double`."""
+
+PREDICATES = {
+    "eq": "==",
+    "ne": "!=",
+    "slt": "<",
+    "sle": "<=",
+    "sgt": ">",
+    "sge": ">=",
+    "oeq": "==",
+    "une": "!=",
+    "olt": "<",
+    "ole": "<=",
+    "ogt": ">",
+    "oge": ">=",
+}
+
+
+NOT_FINITE = {"inf": "INFINITY", "-inf": "-INFINITY", "nan": "NAN"}
+"""Numbers that have no digits."""
 
 
 class SizesInC:
@@ -45,6 +77,8 @@ class SizesInC:
         """C's names of the program's symbols."""
         self.known: dict[str, str] = {}
         """Names of what was computed, by its text."""
+        self.reals: set[str] = set()
+        """Those of numbers with fractions."""
         self.written = 0
         """How many of them stand in statements already."""
 
@@ -53,29 +87,50 @@ class SizesInC:
         return compute(size, self)
 
     def new_statements(self) -> list[str]:
-        """The statements of what was computed since this was last called."""
+        """The statements of what was computed since this was last called. What is `volatile` no compiler fuses, which would round otherwise."""
         new = list(self.known.items())[self.written :]
         self.written += len(new)
-        return [f"  const int64_t {name} = {text};" for text, name in new]
+        return [
+            f"  const {'volatile double' if name in self.reals else 'int64_t'} {name} = {text};"
+            for text, name in new
+        ]
 
     def number(self, value: int) -> str:
         return str(value)
+
+    def real(self, value: float) -> str:
+        return self.let_real(value.hex() if math.isfinite(value) else NOT_FINITE[str(value)])
 
     def symbol(self, name: str) -> str:
         return self.symbols[name]
 
     def binary(self, name: str, a: str, b: str) -> str:
+        if name in REAL_OPERATIONS:
+            return self.let_real(REAL_OPERATIONS[name].format(a, b))
         return self.let(OPERATIONS[name].format(a, b))
 
-    def scaled(self, a: str, factor: float) -> str:
-        return self.let(f"(int64_t)((double){a} * {factor.hex()})")
+    def as_real(self, a: str) -> str:
+        return self.let_real(f"(double){a}")
+
+    def truncated(self, a: str) -> str:
+        return self.let(f"whole({a})")
+
+    def root(self, a: str) -> str:
+        return self.let_real(f"sqrt({a})")
 
     def choose(self, predicate: str, a: str, b: str, yes: str, no: str) -> str:
-        return self.let(f"{a} {PREDICATES[predicate]} {b} ? {yes} : {no}")
+        let = self.let_real if yes in self.reals else self.let
+        return let(f"{a} {PREDICATES[predicate]} {b} ? {yes} : {no}")
 
     def let(self, text: str) -> str:
         """The name of a value."""
         return self.known.setdefault(text, f"z{len(self.known)}")
+
+    def let_real(self, text: str) -> str:
+        """The same of a number with a fraction."""
+        name = self.let(text)
+        self.reals.add(name)
+        return name
 
 
 def c_string(text: str) -> str:

@@ -103,12 +103,21 @@ def added_matvec(aten: Namespace, a: Arguments) -> Results:
 # --- convolutions ------------------------------------------------------------------------------------------------
 
 
+MOVES = ("stride", "padding", "dilation", "output_padding")
+"""How the kernel of a convolution moves."""
+
+
+def moves_as_said(a: Arguments) -> bool:
+    """Whether numbers say how the kernel of a convolution moves."""
+    return all(isinstance(number, int) for name in MOVES for number in a[name])
+
+
 def convolution(aten: Namespace, a: Arguments) -> Results:
     """Transposed ones, and those of three dimensions; others as they are."""
     space, out = meta(a["input"]).ndim - 2, a.pop("out")
     shape = static(meta(a["weight"]).shape)
-    a |= {name: pair(a[name], space) for name in ("stride", "padding", "dilation", "output_padding")}
-    if shape is None or 0 in shape or not 1 <= space <= 3:
+    a |= {name: pair(a[name], space) for name in MOVES}
+    if shape is None or 0 in shape or not 1 <= space <= 3 or not moves_as_said(a):
         return aten.convolution(**a)
     if not a["transposed"]:
         return convolved(aten, a)
@@ -490,10 +499,13 @@ FORMS: dict[str, Form] = {
         convolution,
         WITH_KERNELS,
         lambda a: (
-            a["transposed"]
-            or meta(a["input"]).ndim == 5
-            or a["out"].dtype is not dt.Float
-            or any(blind_taps(a))
+            moves_as_said(a)
+            and (
+                a["transposed"]
+                or meta(a["input"]).ndim == 5
+                or a["out"].dtype is not dt.Float
+                or any(blind_taps(a))
+            )
         ),
     ),
     **ROW_FORMS,

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType
+from xdsl.dialects.builtin import IndexType, f64
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -192,16 +192,18 @@ class RowsBuilder(LinalgBuilder):
     # what lowerings make
 
     def size(self, size: Dim) -> SSAValue:
-        value = Block(arg_types=[IndexType()]).args[0]
         if not isinstance(size, Expr):
             raise NoRowsError
+        value = Block(arg_types=[f64 if size.kind == "float" else IndexType()]).args[0]
         self.sizes[value] = size
         return value
 
     def empty(self, shape: Sizes, dtype: dt.DType) -> SSAValue:
         return Block(arg_types=[tensor_of(shape, dtype)]).args[0]
 
-    def fill(self, value: complex, shape: Sizes, dtype: dt.DType) -> Tensor:
+    def fill(self, value: complex | Expr, shape: Sizes, dtype: dt.DType) -> Tensor:
+        if isinstance(value, Expr):
+            raise NoRowsError
         made = self.empty(shape, dtype)
         self.filled[made] = value
         return Tensor(made, shape, dtype)

@@ -801,3 +801,19 @@ def test_any_text_is_read_or_refused(text: str):
         except ExprError:
             continue
         assert Expr.parse(str(dim)) == dim
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("ge(trunc_to_int(0.5 * to_float(s0)), 1)", True),
+        ("le(floor_to_int(0.5 * to_float(s0)), 9)", True),
+        ("ge(ceil_to_int(truediv(s0, 3.0) + 0.25), 1)", True),
+        ("ge(round_to_int(0.5 * to_float(s0) - 1.0), 1)", None),
+        ("lt(trunc_to_int(-0.5 * to_float(s0)), 0)", True),
+        ("le(bitwise_and(s0, -s0), s0)", None),
+        ("le(bitwise_and(s0, -s0), 19)", True),
+    ],
+)
+def test_bounds_of_what_is_rounded(condition: str, holds: bool | None):
+    assert provably(Expr.parse(condition), {"s0": (2, 19)}) is holds

@@ -1,4 +1,5 @@
-"""Arithmetic on sizes as users write it in Python: rounded quotients, bits, floats that bound a range; and the guards on it."""
+"""Arithmetic on sizes as users write it in Python: rounded quotients, bits, floats that bound a range or that operators take; and the
+guards on it."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ AUTO = torch.export.Dim.AUTO
 SIZES = [(4, 6), (3, 9), (5, 20), (2, 11)]
 """Of the inputs; the first is the one that a program is exported with."""
 
-NATIVE: dict[str, Callable[[torch.Tensor], Any]] = {
+CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "ceil": lambda x: x[:, : math.ceil(x.shape[1] / 4)],
     "ceil to multiple": lambda x: torch.zeros(math.ceil(x.shape[1] / 4) * 4 - x.shape[1] + 2),
     "floor": lambda x: x[:, : math.floor(x.shape[1] / 2)],
@@ -25,8 +26,6 @@ NATIVE: dict[str, Callable[[torch.Tensor], Any]] = {
     "shift": lambda x: (x[:, : x.shape[1] >> 1], torch.ones(x.shape[0] << 1)),
     "halves of an even part": lambda x: torch.nn.functional.glu(x[:, : x.shape[1] // 2 * 2], 1),
     "range of a float": lambda x: torch.arange(0.0, x.shape[1]),
-}
-INTERPRETED: dict[str, Callable[[torch.Tensor], Any]] = {
     "round": lambda x: torch.zeros(round(x.shape[1] * 0.5)),
     "abs": lambda x: torch.zeros(abs(x.shape[1] - x.shape[0] * 3) + 2),
     "bits": lambda x: (torch.zeros((x.shape[1] + 7) & ~7), torch.zeros(x.shape[1] | 1)),
@@ -37,8 +36,70 @@ INTERPRETED: dict[str, Callable[[torch.Tensor], Any]] = {
     "guard on a float": lambda x: torch.nn.functional.scaled_dot_product_attention(
         x[None], x[None], x[None], scale=1 / x.shape[1]
     ),
+    "scaled and rounded": lambda x: [
+        x.new_ones(size, 2) * 3
+        for size in (
+            math.ceil(x.shape[1] * 0.7),
+            math.floor(x.shape[1] * 1.3 - 0.5),
+            round(x.shape[1] / 2) + 1,
+            torch.sym_int(x.shape[1] * 0.3) + 2,
+        )
+    ],
+    "rounded root": lambda x: x.new_ones(torch.sym_int(x.shape[1] ** 0.5) + 1) + x.sum(),
+    "lowest bit": lambda x: x.new_ones(x.shape[1] & -x.shape[1], 2) * 2,
+    "product and rows of parts": lambda x: (
+        (x.t() @ x @ x.t()[:, : math.ceil(x.shape[0] * 0.7)]).softmax(0),
+        x[x.shape[0] // 2 :] * 2,
+    ),
+    "numbers out": lambda x: (x + 1, x.shape[1] & 3, round(x.shape[1] * 0.7), x.shape[1] / 3),
+    "bounds": lambda x: (x.clamp(min=-x.shape[1] / 30, max=x.shape[1] / 50), x.clamp(min=x.shape[0] / 9)),
+    "slopes": lambda x: (
+        torch.nn.functional.leaky_relu(x, 1 / x.shape[0]),
+        torch.nn.functional.elu(x, x.shape[0] / 3),
+        torch.nn.functional.hardtanh(x, -x.shape[0] / 9, x.shape[1] / 40),
+        torch.nn.functional.softplus(x, x.shape[0] / 3, x.shape[1] * 1.5),
+    ),
+    "factors": lambda x: (
+        torch.add(x, x, alpha=x.shape[1] / 3),
+        torch.sub(x, x, alpha=x.shape[0] ** 0.5),
+        torch.addcmul(x, x, x, value=-x.shape[1] / 3),
+        torch.addmm(x, x, torch.ones(x.shape[1], x.shape[1]), alpha=x.shape[0] / 3),
+    ),
+    "fillings": lambda x: (
+        torch.full((3,), x.shape[1] / 3),
+        torch.full((2,), x.shape[1] / 3, dtype=torch.int64),
+        x.masked_fill(x > 0, x.shape[0] / 3),
+        torch.where(x > 0, x, x.shape[0] / 7),
+        x.scatter(0, torch.zeros(1, x.shape[1], dtype=torch.int64), x.shape[1] / 3),
+    ),
+    "operands": lambda x: (
+        x * (1 / torch._sym_sqrt(x.shape[1])),  # pyright: ignore[reportPrivateUsage]
+        x / x.shape[1] ** 0.5,
+        x.abs() ** (x.shape[0] / 3),
+        (x.shape[0] / 3) ** x,
+        torch.fmod(x * 9, x.shape[0] / 3),
+        x.double() + abs(-x.shape[0] / 3),
+        x.double() * (x.shape[0] / 3),
+    ),
+    "remainders of floats": lambda x: (
+        x.double() * ((x.shape[0] / 3) % 1.0),
+        x.double() * ((-x.shape[1] / 3) // 0.7),
+        x.double() * ((-x.shape[1] / 3) % 0.7),
+    ),
+    "larger and smaller": lambda x: (
+        x * torch.sym_max(x.shape[0] / 3, 1.25),
+        x * torch.sym_min(x.shape[1] / 3, x.shape[0]),
+    ),
+    "weight and scaled steps": lambda x: (
+        torch.lerp(x, x + 1, 1 / x.shape[0]),
+        torch.linspace(0, x.shape[1] / 3, 9),
+    ),
+    "transforms of as many": lambda x: (
+        torch.fft.irfft(torch.fft.rfft(x), n=x.shape[1]),
+        torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
+    ),
+    "counts between": lambda x: torch.histc(x, 5, -x.shape[0] / 5, x.shape[0] / 4),
 }
-"""Of these native code lacks the arithmetic, or PyTorch guards their number."""
 
 
 def assert_calls(function: Callable[..., Any], target: str) -> None:
@@ -49,23 +110,67 @@ def assert_calls(function: Callable[..., Any], target: str) -> None:
     run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target=target)
     for x in (example, *others):
         try:
-            expected = expects(x)
+            results = expects(x)
         except AssertionError:  # of a guard
             with pytest.raises(xdsl_exir.ExirError):
                 run(x)
             continue
         leaves = torch.utils._pytree.tree_leaves
-        for got, wanted in zip(leaves(run(x)), leaves(expected), strict=True):
-            np.testing.assert_allclose(got, wanted.numpy(), rtol=1e-6, atol=1e-6)
-            assert (got.shape, got.dtype) == (tuple(wanted.shape), wanted.numpy().dtype)
+        for got, wanted in zip(leaves(run(x)), leaves(results), strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-6)
+            given, expected = np.asarray(got), np.asarray(wanted)
+            assert (given.shape, given.dtype) == (expected.shape, expected.dtype)
 
 
-@pytest.mark.parametrize("name", [*NATIVE, *INTERPRETED])
-def test_interpreter_equals_exported_program(name: str):
-    assert_calls((NATIVE | INTERPRETED)[name], "interpreter")
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_equals_exported_program(name: str, target: str):
+    assert_calls(CASES[name], target)
 
 
-@pytest.mark.usefixtures("native_tools")
-@pytest.mark.parametrize("name", NATIVE)
-def test_native_code_equals_exported_program(name: str):
-    assert_calls(NATIVE[name], "native")
+STEPS: dict[str, Callable[[torch.Tensor, int], Any]] = {
+    "rows": lambda x, n: (x[::n] * 2, x[1::n]),
+    "columns": lambda x, n: (x[:, :21:n].softmax(-1), x[:, ::n] @ x[:, ::n].t(), x[:, 1::n]),
+    "written": lambda x, n: torch.slice_scatter(x, x[:, ::n] * 2, 1, 0, x.shape[1], n),
+    "complex": lambda x, n: torch.view_as_real(torch.complex(x, x)[:, ::n] * 2),
+    "places": lambda x, n: (x.narrow(1, n, 5) * 2, x[:, n] * 2, x.as_strided((3, n), (n, 1), 2) + 1),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_steps_and_places_that_are_sizes_of_another_input(name: str, target: str):
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return STEPS[name](x, y.shape[0])
+
+    x = torch.linspace(-1, 1, 16 * 31).reshape(16, 31)
+    exported = torch.export.export(
+        Function(function),
+        (x, torch.ones(5)),
+        dynamic_shapes=(({}, {0: torch.export.Dim("n", min=2, max=7)}),),
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target=target)
+    leaves = torch.utils._pytree.tree_leaves
+    for n in (5, 2, 3, 7):
+        for got, wanted in zip(
+            leaves(run(x, torch.ones(n))), leaves(function(x, torch.ones(n))), strict=True
+        ):
+            np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_a_convolution_whose_padding_is_a_size_is_refused_by_name():
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return torch.nn.functional.conv1d(x[None], torch.ones(1, 8, 2), padding=y.shape[0])
+
+    x = torch.linspace(-1, 1, 8 * 31).reshape(8, 31)
+    exported = torch.export.export(
+        Function(function),
+        (x, torch.ones(5)),
+        dynamic_shapes=(({}, {0: torch.export.Dim("n", min=2, max=7)}),),
+    )
+    program = xdsl_exir.from_exported_program(exported)
+    run = xdsl_exir.compile(program, target="interpreter")
+    for n in (2, 5, 7):
+        np.testing.assert_allclose(run(x, torch.ones(n)), function(x, torch.ones(n)), rtol=1e-5, atol=1e-6)
+    with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic padding"):
+        xdsl_exir.compile(program, target="native")

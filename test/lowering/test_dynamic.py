@@ -239,8 +239,11 @@ def test_linalg_in_upstream_dialects() -> None:
 
 
 def test_refused_by_name() -> None:
-    program = export(lambda self, x, y: x[:: y.shape[0]], (rand(12), rand(2)), (None, {0: Dim.DYNAMIC}))
-    with pytest.raises(UnsupportedError, match=r"aten\.slice\.Tensor: symbolic step"):
+    def forward(self: Any, x: Any, y: Any) -> Any:
+        return torch.nn.functional.conv1d(x, torch.ones(1, 2, 3), stride=y.shape[0])
+
+    program = export(forward, (rand(1, 2, 12), rand(2)), (None, {0: Dim.DYNAMIC}))
+    with pytest.raises(UnsupportedError, match=r"aten\.convolution: symbolic stride"):
         xdsl_exir.compile(program, "native")
 
 
@@ -533,6 +536,20 @@ def test_attention_of_several_batches() -> None:
         x, mask = rand(b, t, 32), rand(b, 1, 1, t)
         expected = forward(None, x, mask).numpy()
         np.testing.assert_allclose(run(x.numpy(), mask.numpy()), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_attention_to_values_that_lie_along_their_length() -> None:
+    """The last ones of a symbolic number are packed together: what lay behind their panels was written over."""
+
+    def forward(self: Any, x: Any) -> Any:
+        rows = x.transpose(1, 2)[:, None]
+        return torch.nn.functional.scaled_dot_product_attention(rows, rows, rows)
+
+    program = export(forward, (rand(3, 4, 9),), ({0: Dim.DYNAMIC, 2: Dim.DYNAMIC},))
+    run = xdsl_exir.compile(program, "native")
+    for b, t in ((3, 9), (1, 1), (2, 2), (5, 5), (5, 17), (4, 33)):
+        x = rand(b, 4, t)
+        np.testing.assert_allclose(run(x.numpy()), forward(None, x), rtol=1e-4, atol=1e-5)
 
 
 # --- models --------------------------------------------------------------------------------------------------

@@ -190,6 +190,29 @@ def test_sizes_that_are_no_symbols(tmp_path: Path) -> None:
     assert library.error == "input 'x', dimension 0: 5 makes s0 2 is less than 3 (s0 >= 3)"
 
 
+def test_sizes_and_numbers_by_way_of_fractions(tmp_path: Path) -> None:
+    class Rounded(nn.Module):
+        def forward(self, x: Any) -> Any:
+            n = x.shape[0]
+            sizes = (
+                *(math.ceil(n * 0.7), math.floor(n * 1.3 - 0.5), round(n / 2) + 1, (n & 3) + 2, 2 << (n % 4)),
+                *(math.ceil(torch._sym_sqrt(n)), abs(n - 5) + 2, torch.sym_max(n - 9, 2)),
+            )
+            return x * (n / 3 % 0.7), *(x.new_ones(size) * (n**-0.5) for size in sizes)
+
+    program = export(Rounded(), (torch.randn(7),), ({0: Dim.AUTO},))
+    library, run = Library(compile_library(program, tmp_path, "rounded")), xdsl_exir.compile(program)
+    for size in (7, 3, 15, 40, 1999):
+        x = np.linspace(-1, 1, size, dtype=np.float32)
+        expected = [np.asarray(result) for result in run.flat([x])]
+        outputs = [np.empty(each.shape, each.dtype) for each in expected]
+        for index, each in enumerate(expected):
+            assert library.shape(f"forward_out{index}", 1, [size]) == each.shape
+        assert library([size], x, *outputs) == 0, library.error
+        for got, wanted in zip(outputs, expected, strict=True):
+            np.testing.assert_allclose(got, wanted, rtol=1e-6)
+
+
 def test_sizes_that_do_not_fit_in_memory(tmp_path: Path) -> None:
     class Outer(nn.Module):
         def forward(self, x: Any) -> Any:

@@ -49,12 +49,16 @@ def length(n: Size) -> Dim:
     return size
 
 
-def resize(aten: Namespace, self: SSAValue, dims: Sequence[int], sizes: Sequence[Dim]) -> SSAValue:
-    """Cuts dimensions off, or fills them up with zeros."""
+def resize(
+    aten: Namespace, self: SSAValue, dims: Sequence[int], sizes: Sequence[Dim], given: Sequence[Size] | None
+) -> SSAValue:
+    """Cuts dimensions off, or fills them up with zeros; sizes are computed from those of the tensor and from what is `given`."""
     padding: list[Size] = [0] * (2 * meta(self).ndim)
     for dim, size in zip(dims, sizes, strict=True):
         # What is missing may be negative, which cuts off.
-        padding[2 * (meta(self).ndim - 1 - dim) + 1] = Sizes(aten, self)(size - meta(self).shape[dim])
+        padding[2 * (meta(self).ndim - 1 - dim) + 1] = Sizes(aten, self, *given or ())(
+            size - meta(self).shape[dim]
+        )
     return aten.constant_pad_nd(self, padding) if any(padding) else self
 
 
@@ -72,7 +76,7 @@ def of_real(
     self = floating(aten, self)
     dim = wrap_dim(dim, meta(self).ndim)
     if n is not None:
-        self = resize(aten, self, [dim], [length(n)])
+        self = resize(aten, self, [dim], [length(n)], [n])
     result = aten._fft_r2c(self, [dim], normalization(norm, forward), onesided)
     return result if forward else conjugate(aten, result)
 
@@ -84,7 +88,7 @@ def of_complex(
         return of_real(aten, self, n, dim, norm, forward, onesided=False)
     dim = wrap_dim(dim, meta(self).ndim)
     if n is not None:
-        self = resize(aten, self, [dim], [length(n)])
+        self = resize(aten, self, [dim], [length(n)], [n])
     return aten._fft_c2c(self, [dim], normalization(norm, forward), forward)
 
 
@@ -95,9 +99,9 @@ def to_real(
     self = as_complex(aten, self)
     dim = wrap_dim(dim, meta(self).ndim)
     size = 2 * (meta(self).shape[dim] - 1) if n is None else length(n)
-    last = Sizes(aten, self)(size)
+    last = Sizes(aten, self)(size) if n is None else n
     if n is not None:
-        self = resize(aten, self, [dim], [size // 2 + 1])
+        self = resize(aten, self, [dim], [size // 2 + 1], [n])
     if forward:
         self = conjugate(aten, self)
     return aten._fft_c2r(self, [dim], normalization(norm, forward), last)
@@ -134,7 +138,7 @@ def of_complexes(
 ) -> SSAValue:
     self = as_complex(aten, self)
     dims, sizes = dims_and_lengths(self, s, dim)
-    return aten._fft_c2c(resize(aten, self, dims, sizes), dims, normalization(norm, forward), forward)
+    return aten._fft_c2c(resize(aten, self, dims, sizes, s), dims, normalization(norm, forward), forward)
 
 
 @decomposition("aten.fft_fftn", "aten.fft_fft2")
@@ -151,7 +155,7 @@ def ifftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | No
 def rfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | None) -> SSAValue:
     self = floating(aten, self)
     dims, sizes = dims_and_lengths(self, s, dim)
-    return aten._fft_r2c(resize(aten, self, dims, sizes), dims, normalization(norm, True), True)
+    return aten._fft_r2c(resize(aten, self, dims, sizes, s), dims, normalization(norm, True), True)
 
 
 @decomposition("aten.fft_ihfftn", "aten.fft_ihfft2")
@@ -159,7 +163,7 @@ def ihfftn(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims, norm: str | N
     self = floating(aten, self)
     dims, sizes = dims_and_lengths(self, s, dim)
     scale = normalization(norm, False)
-    half = aten._fft_r2c(resize(aten, self, dims, sizes), dims[-1:], scale, True)
+    half = aten._fft_r2c(resize(aten, self, dims, sizes, s), dims[-1:], scale, True)
     half = conjugate(aten, half)
     return aten._fft_c2c(half, dims[:-1], scale, False) if len(dims) > 1 else half
 
@@ -169,8 +173,8 @@ def half_spectrum(aten: Namespace, self: SSAValue, s: Lengths, dim: Dims) -> tup
     self = as_complex(aten, self)
     dims, sizes = dims_and_lengths(self, s, dim)
     last = full_last(meta(self).shape, None if s is None else sizes, dims)
-    length = Sizes(aten, self)(last)
-    return resize(aten, self, dims, [*sizes[:-1], last // 2 + 1]), dims, length
+    length = Sizes(aten, self, *s or ())(last)
+    return resize(aten, self, dims, [*sizes[:-1], last // 2 + 1], s), dims, length
 
 
 @decomposition("aten.fft_irfftn", "aten.fft_irfft2")

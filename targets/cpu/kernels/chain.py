@@ -143,7 +143,7 @@ class Chain(Kernel):
         made |= {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
         panels = {"panels": first, "other_panels": second}
         return made | {
-            name: Input((self.threads * each.panels, each.k, each.width)) for name, each in panels.items()
+            name: Input((self.threads * each.panels, each.whole, each.width)) for name, each in panels.items()
         }
 
     @property

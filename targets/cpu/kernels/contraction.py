@@ -206,7 +206,11 @@ class Matmul(Kernel):
             return 0
         if self.parts:
             return max(steps for steps, _, _ in self.parts)
-        # Of a symbolic number of rows the last ones are packed together.
+        return self.whole
+
+    @property
+    def whole(self) -> Dim:
+        """Steps of a panel that all are packed: of a symbolic number the last ones are packed together, with some beyond the end."""
         return self.k if isinstance(self.k, int) else ceildiv(self.k, self.lanes) * self.lanes
 
     @property

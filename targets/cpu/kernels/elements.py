@@ -203,7 +203,11 @@ def body_of(
     def place(value: SSAValue) -> int:
         if value not in places:
             number = known[value]
-            of = {"name": SIZE_OF, "dtype": "index"} if isinstance(number, Expr) else {"name": CONSTANT}
+            of = (
+                {"name": SIZE_OF, "dtype": str(value.type)}
+                if isinstance(number, Expr)
+                else {"name": CONSTANT}
+            )
             places[value] = add(**of, value=number)
         return places[value]
 
