@@ -35,7 +35,7 @@ func.func @outside(%i: tensor<i64>) -> !exir.symint<2 * u0> {
 // CHECK-NEXT:    %k = exir.number 2
 // CHECK-NEXT:    %m = exir.sym_mul %n, %k
 
-// A fraction of a size that fills: the caller makes a tensor of it, native code repeats that.
+// A fraction of a size stays a number: code computes it of the size.
 func.func @fill(%x: tensor<?xf32, #exir.shape<[s0]>>) -> tensor<3xf32> {
   %n = edge.aten.sym_size.int(%x, dim = 0) : (tensor<?xf32, #exir.shape<[s0]>>) -> !exir.symint<s0>
   %k = exir.number 2 : !exir.symint<2>
@@ -44,9 +44,7 @@ func.func @fill(%x: tensor<?xf32, #exir.shape<[s0]>>) -> tensor<3xf32> {
   func.return %y : tensor<3xf32>
 }
 // CHECK-LABEL: func.func @fill(
-// CHECK:         %0 = edge.aten.scalar_tensor(s = %m, dtype = f64)
-// CHECK-NEXT:    %1 = edge.aten._to_copy(%0, dtype = f32)
-// CHECK-NEXT:    %y = edge.aten.expand(%1, size = [3])
+// CHECK:         %y = edge.aten.full(size = [3], fill_value = %m, dtype = f32)
 
 // A fraction that bounds, scales, and goes into a region: native code has such numbers as tensors only.
 func.func @fractions(%p: tensor<i1>, %x: tensor<4xf32>, %t: tensor<f32>) -> tensor<4xf32> {
