@@ -167,10 +167,11 @@ class Layout:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
-        orders = list(symbols), list(symbols)[::-1]  # the quotient of one by another is 0 in one of them
+        # The quotient of one by another is 0 in one of them; what is left of sound has a size from some hundreds on.
+        orders = list(symbols), list(symbols)[::-1]
         tried = [
             {name: least + index for index, name in enumerate(order)}
-            for least in (64, 8, 4, 2, 1, 0)
+            for least in (64, 8, 4, 2, 1, 0, 1024, 16384)
             for order in orders
         ]
         fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes if size != 0))
@@ -240,7 +241,7 @@ def holds_often(condition: Dim, given: Iterable[Dim]) -> bool:
         return bool(condition)
     draw, names = Random(0), sorted(symbols_in(condition, *given))
     seen: list[bool] = []
-    for most in (1, 4, 20, 100, 5000):
+    for most in (1, 4, 20, 100, 5000, 100000):
         for _ in range(40):
             values = {name: draw.randint(0, most) for name in names}
             try:

@@ -665,3 +665,35 @@ def test_rows_of_a_symbolic_length_are_reduced_in_several_chains():
         x = torch.randn(3, length)
         for given, expected in zip(run.flat([x.numpy()]), Reduced()(x), strict=True):
             np.testing.assert_allclose(given, expected, rtol=1e-5, atol=1e-5)
+
+
+class Frames(torch.nn.Module):
+    """Of sound, as speech models begin: there are none of fewer than 400 samples."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.convolutions = torch.nn.Sequential(
+            *(
+                torch.nn.Conv1d(channels, 16, size, stride)
+                for channels, size, stride in [(1, 10, 5), (16, 8, 4), (16, 4, 2), (16, 4, 2)]
+            )
+        )
+        self.norm = torch.nn.LayerNorm(16)
+
+    def forward(self, x: Any) -> Any:
+        x = self.norm(torch.nn.functional.gelu(self.convolutions(x)).mT)
+        scores = torch.softmax(x @ x.mT, -1)
+        return scores @ x + x, scores.sum(-1)
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_sizes_from_some_hundreds_on():
+    """Of fewer all buffers have negative sizes, which say nothing of where they lie."""
+    model = Frames().eval()
+    exported = torch.export.export(model, (torch.randn(1, 1, 4000),), dynamic_shapes=({2: Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for samples in (400, 1000, 4001):
+        x = torch.randn(1, 1, samples)
+        for given, expected in zip(run(x), model(x), strict=True):
+            torch.testing.assert_close(torch.as_tensor(given), expected)
