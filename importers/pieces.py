@@ -9,7 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xdsl_exir.dialects.builder import Namespace, meta
-from xdsl_exir.dialects.expr import Dim, ceildiv
+from xdsl_exir.dialects.expr import Dim, Expr, ceildiv
+from xdsl_exir.dialects.tensors import SymIntType
 from xdsl_exir.exchange import graph as g
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ def counted(build: GraphBuilder, node: g.Node) -> g.Node:
     split, dim = given.get("self"), given.get("dim", 0)
     name = "chunks" if "chunks" in given else "split_size"
     number = given.get(name)
-    if not (isinstance(split, g.Ref) and isinstance(number, int) and isinstance(dim, int)):
+    if isinstance(number, g.Ref) and isinstance(type := build.read(number.name).type, SymIntType):
+        number = type.data
+    if not (isinstance(split, g.Ref) and isinstance(number, int | Expr) and isinstance(dim, int)):
         return node
     value = build.read(split.name)
     shape = meta(value).shape

@@ -697,3 +697,21 @@ def test_sizes_from_some_hundreds_on():
         x = torch.randn(1, 1, samples)
         for given, expected in zip(run(x), model(x), strict=True):
             torch.testing.assert_close(torch.as_tensor(given), expected)
+
+
+class Thirds(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        a, b, c = x.split(x.shape[-1] // 3, -1)
+        return a * b + c
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_pieces_of_a_symbolic_size():
+    """As many as the program was exported with."""
+    exported = torch.export.export(Thirds(), (torch.randn(2, 12),), dynamic_shapes=({1: Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in (6, 9, 30):
+        x = torch.randn(2, size)
+        torch.testing.assert_close(torch.as_tensor(run(x)), Thirds()(x))
+    with pytest.raises(InputError):
+        run(torch.randn(2, 10))
