@@ -1,12 +1,13 @@
 """Random small networks natively against eager PyTorch: which shapes, which neighbours fall off a cliff?
 
-    python bench/random_kernels.py [--count N] [--seed S] [--show] [--threads N] [--cpu NAME] [--dtype D] [--larger N]
+    python bench/random_kernels.py [--count N] [--seed S] [--show] [--threads N] [--cpu NAME] [--dtype D] [--larger N] [--dynamic]
 
 A seed is a program: a contraction (a convolution of one to three dimensions, transposed or not, a linear layer, a product, a
 recurrent layer) or a plain tensor, of sizes as nobody would round them, and up to six layers after it: activations,
 normalisations, pools, reductions, losses, arithmetic. Results are compared with eager's in float64 (within four times eager's own
 error and a little of the largest number); times are the least in turns, in milliseconds, of one
 thread the process' CPU time (`OMP_NUM_THREADS` says ours, `--threads` eager's). `--show` prints the programs alone.
+`--dynamic` exports them with all sizes symbolic, and looks at the numbers at several sizes alone.
 """
 
 from __future__ import annotations
@@ -465,6 +466,36 @@ def differs(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> str
     return f"error {wrong:.2g}, eager's {theirs:.2g}" if wrong > bound else ""
 
 
+def check_sizes(module: nn.Module, x: torch.Tensor, seed: int, compiled: Callable[[Any], Any]) -> str:
+    """What is wrong of a program that was exported with all its sizes symbolic (`Dim.AUTO`), called with some; sizes that PyTorch itself refuses are
+    left out."""
+    draw = random.Random(seed)
+    exported = torch.export.export(
+        module, (x,), dynamic_shapes=(dict.fromkeys(range(x.dim()), torch.export.Dim.AUTO),)
+    )
+    [shape] = [
+        node.meta["val"].shape for node in exported.graph.find_nodes(op="placeholder") if node.name == "input"
+    ]
+    run, eager = compiled(exported), exported.module()
+    for turn in range(5):
+        sizes = [
+            size
+            if isinstance(kept, int) or not turn
+            else draw.choice([1, 2, 3, 17, size // 2 + 1, size + 1, 2 * size])
+            for size, kept in zip(x.shape, shape, strict=True)
+        ]
+        given = torch.randn(sizes, dtype=x.dtype)
+        try:
+            expected = eager(given)
+        except Exception:
+            continue
+        said = differs(as_tensor(run(given)), expected, module.double()(given.double()).double())
+        module.to(x.dtype)
+        if said:
+            return f"{said} at {sizes}"
+    return ""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -476,6 +507,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.5, help="of measuring a program")
     parser.add_argument("--cpu")
     parser.add_argument("--dtype", default="float32", choices=["float32", "float16", "bfloat16", "float64"])
+    parser.add_argument("--dynamic", action="store_true", help="only look at the numbers, at several sizes")
     parser.add_argument("--larger", type=int, default=1, help="so many times the elements and multiply-adds")
     args = parser.parse_args()
     dtype = getattr(torch, args.dtype)
@@ -483,6 +515,11 @@ def main() -> None:
     torch.set_num_threads(args.threads)
     clock = time.process_time if args.threads == 1 else time.perf_counter
     warnings.simplefilter("ignore")
+
+    def compiled(exported: Any) -> Any:
+        program = xdsl_exir.from_exported_program(exported)
+        return xdsl_exir.compile(program, target="native", cpu=args.cpu, fallback="error")
+
     ratios: list[float] = []
     for seed in range(args.seed, args.seed + args.count):
         module, x = program(seed)
@@ -493,9 +530,13 @@ def main() -> None:
         try:
             with torch.no_grad():
                 module, x = module.to(dtype), x.to(dtype)
-                exported = xdsl_exir.from_exported_program(torch.export.export(module, (x,)))
+                if args.dynamic:
+                    print(
+                        f"{seed:7} {check_sizes(module, x, seed, compiled) or 'ok'} {text[:600]}", flush=True
+                    )
+                    continue
                 start = time.perf_counter()
-                run = xdsl_exir.compile(exported, target="native", cpu=args.cpu, fallback="error")
+                run = compiled(torch.export.export(module, (x,)))
                 compiling = time.perf_counter() - start
                 reference, y = module(x), run(x)
                 said = differs(as_tensor(y), reference, module.double()(x.double()).double())
