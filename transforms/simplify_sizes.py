@@ -40,6 +40,8 @@ class SimplifySizes(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for function in methods_of(op).values():
+            if not ranges_of(function):
+                continue  # nobody says anything of a size
             sizes = Sizes.of(function)
             change_sizes(function, sizes.simplest)
             for symbol in sorted(sizes.relied_on):
@@ -67,7 +69,9 @@ class Sizes:
             for arg in function.body.block.args
             if is_tensor_type(arg.type)
             for dim, size in enumerate(tensor_meta(arg.type).shape)
-            if is_symbol(size) and ranges.get(str(size), ANY)[0] == 0 and said[str(size)][0] == UNSAID
+            if is_symbol(size)
+            and ranges.get(str(size), ANY)[0] == 0
+            and said.get(str(size), ANY)[0] == UNSAID
         }
         guards = [simplified(guard, ranges) for guard in guards_of(function)]
         return Sizes(ranges, places, dict(equalities(guards)))
