@@ -65,7 +65,14 @@ WIDE = frozenset(
 """Families whose integer tensors hold data; elsewhere they are indices, into sizes of two and more."""
 UNIT = frozenset({"q", "p", "std", "target", "weight", "random", "aten.binary_cross_entropy self"})
 """Arguments, families and arguments of operators that are probabilities, or stay in their range."""
-INDICES = {"pivots": (1, 3), "LU_pivots": (1, 3), "lengths": (1, 2), "repeats": (0, 3), "batch_sizes": (1, 2)}
+INDICES = {
+    "pivots": (1, 3),
+    "LU_pivots": (1, 3),
+    "lengths": (1, 2),
+    "repeats": (0, 3),
+    "batch_sizes": (1, 2),
+    "offs": (0, 7),
+}
 """What integers are, where they are not 0 or 1."""
 
 
@@ -96,6 +103,9 @@ def values(spec: OperatorSpec, argument: Argument, meta: TensorMeta, variant: Va
             if argument.name == "offsets" and shape:
                 array = np.sort(array)
                 array[..., :1] = 0
+            if argument.name == "offs" and shape:  # of groups of all six rows: PyTorch writes no others
+                array = np.sort(array)
+                array[..., -1:] = 6
         case _:
             unit = UNIT & {argument.name, spec.family, f"{spec.qualified_name} {argument.name}"}
             array = rng.random(shape) if unit else rng.standard_normal(shape)
