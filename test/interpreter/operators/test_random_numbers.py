@@ -93,14 +93,21 @@ def compare(draw: Draw, inputs: list[Any], target: str, equal: Callable[[Any, An
         )
 
 
+UNITS = 16 if torch.backends.cpu.get_cpu_capability() == "DEFAULT" else 4
+"""Without vectors PyTorch has angles in float64, and rounds products before it adds them; ours are what it has with AVX2."""
+
+
 def same(got: Any, wanted: Any) -> None:
-    assert torch.equal(got.to(wanted.dtype), wanted)
+    if UNITS > 4 and wanted.is_floating_point():
+        near(got, wanted)
+    else:
+        assert torch.equal(got.to(wanted.dtype), wanted)
 
 
 def near(got: Any, wanted: Any) -> None:
-    """Within four units in the last place of the larger numbers of the sample: PyTorch's float32 sine is absolutely so exact."""
+    """Within some units in the last place of the larger numbers of the sample: PyTorch's float32 sine is absolutely so exact."""
     eps = torch.finfo(wanted.dtype).eps
-    assert torch.allclose(got.to(wanted.dtype), wanted, rtol=4 * eps, atol=4 * eps)
+    assert torch.allclose(got.to(wanted.dtype), wanted, rtol=UNITS * eps, atol=UNITS * eps)
 
 
 TARGETS = ["interpreter", pytest.param("native", marks=pytest.mark.native)]
