@@ -206,12 +206,17 @@ class Builder:
 
     def element(self, value: Any, dtype: DType) -> Results:
         """A number as an operand of an operator that computes in a dtype: a float that its integers do not hold, as Double."""
-        if is_value(value):
+        symbolic = is_value(value)
+        if symbolic:
             is_held = not isinstance(value.type, SymFloatType)
-            wide = Double if dtype.category is Category.INT and not is_held else dtype
-            return self.call("aten.scalar_tensor", [value], {"dtype": wide})
-        is_held = not isinstance(value, float) or abs(value) < 2 ** (dtype.bits - 1)
-        return self.constant(value, dtype if is_held or dtype.category is not Category.INT else Double)
+        else:
+            is_held = not isinstance(value, float) or abs(value) < 2 ** (dtype.bits - 1)
+        dtype = dtype if is_held or dtype.category is not Category.INT else Double
+        return (
+            self.call("aten.scalar_tensor", [value], {"dtype": dtype})
+            if symbolic
+            else self.constant(value, dtype)
+        )
 
 
 def is_symbolic(value: object) -> bool:

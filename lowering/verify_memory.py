@@ -34,6 +34,7 @@ from xdsl_exir.lowering.driver import size_in
 from xdsl_exir.lowering.kernel import Kernels, OfKernels
 from xdsl_exir.lowering.plan_memory import LOOPS, OFFSET, VIEWS, bytes_of, drivers_of, symbols_of
 from xdsl_exir.lowering.pools import Arena, arenas_of
+from xdsl_exir.lowering.vector_builder import FLOAT_PREDICATES
 from xdsl_exir.threads import cached_property
 
 # --- what is computed ----------------------------------------------------------------------------------------
@@ -75,12 +76,8 @@ OPERATIONS: dict[type[Operation], Callable[..., Number]] = {
 PREDICATES = operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge
 """Of arith.cmpi, in its order."""
 REAL_PREDICATES = {
-    1: operator.eq,
-    2: operator.gt,
-    3: operator.ge,
-    4: operator.lt,
-    5: operator.le,
-    13: operator.ne,
+    FLOAT_PREDICATES.index(name): holds
+    for name, holds in zip(("oeq", "une", "olt", "ole", "ogt", "oge"), PREDICATES, strict=True)
 }
 """Of arith.cmpf, by their numbers."""
 

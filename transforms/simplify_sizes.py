@@ -13,19 +13,16 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import edge
-from xdsl_exir.dialects.builder import Builder, flat_results
-from xdsl_exir.dialects.exir import NumberOp
+from xdsl_exir.dialects.builder import Builder
 from xdsl_exir.dialects.expr import Dim, Expr, as_dim, simplified
 from xdsl_exir.dialects.signature import UNSAID, guards_of, held_ranges_of, ranges_of
-from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.sym_ops import SymGtOp
-from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.program import methods_of
-from xdsl_exir.transforms.retyping import change_sizes
+from xdsl_exir.transforms.retyping import Place, change_sizes, compared, places_of
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class SimplifySizes(ModulePass):
             sizes = Sizes.of(function)
             change_sizes(function, sizes.simplest)
             for symbol in sorted(sizes.relied_on):
-                assert_some(function.body.block, *sizes.places[symbol], symbol)
+                assert_some(function.body.block, sizes.places[symbol], symbol)
 
 
 @dataclass
@@ -53,8 +50,8 @@ class Sizes:
     """What is known of the sizes of a method."""
 
     ranges: Mapping[str, tuple[int | None, int | None]]
-    places: Mapping[str, tuple[BlockArgument, int]]
-    """The argument and its dimension that symbols are the sizes of, those that may be 0 as nobody said that they are not."""
+    places: Mapping[str, Place]
+    """Of the symbols that may be 0 as nobody said that they are not."""
     equal: Mapping[Dim, Dim]
     """Sizes that guards say are symbols or numbers, with these."""
     relied_on: set[str] = field(default_factory=set[str])
@@ -65,13 +62,9 @@ class Sizes:
     def of(function: FuncOp) -> Sizes:
         ranges, said = held_ranges_of(function), ranges_of(function)
         places = {
-            str(size): (arg, dim)
-            for arg in function.body.block.args
-            if is_tensor_type(arg.type)
-            for dim, size in enumerate(tensor_meta(arg.type).shape)
-            if is_symbol(size)
-            and ranges.get(str(size), ANY)[0] == 0
-            and said.get(str(size), ANY)[0] == UNSAID
+            symbol: place
+            for symbol, place in places_of(function.body.block).items()
+            if ranges.get(symbol, ANY)[0] == 0 and said.get(symbol, ANY)[0] == UNSAID
         }
         guards = [simplified(guard, ranges) for guard in guards_of(function)]
         return Sizes(ranges, places, dict(equalities(guards)))
@@ -106,13 +99,10 @@ PLAIN = ("symbol", "constant")
 ANY = (None, None)
 
 
-def assert_some(block: Block, arg: BlockArgument, dim: int, symbol: str) -> None:
+def assert_some(block: Block, place: Place, symbol: str) -> None:
     """An assertion that an argument's dimension is not empty."""
     assert block.first_op is not None
     builder = Builder(edge.OPERATORS, block.first_op)
-    [size] = flat_results(builder.call("aten.sym_size.int", [arg, dim], {}))
-    none = builder.insert(NumberOp(0, symbolic=True)).results[0]
-    some = builder.insert(SymGtOp([size, none])).results[0]
-    builder.call(
-        "aten._assert_scalar", [some, f"{symbol} elements along a dimension are taken to be some"], {}
-    )
+    some = compared(builder, place, SymGtOp, 0)
+    message = f"{symbol} elements along a dimension are taken to be some"
+    builder.call("aten._assert_scalar", [some, message], {})

@@ -21,16 +21,16 @@ from typing import Any, TypeVar
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from xdsl_exir.dialects import aten
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Builder, flat_results
+from xdsl_exir.dialects.builder import Builder
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.exir import NumberOp, RefineOp
+from xdsl_exir.dialects.exir import RefineOp
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import as_meta, flat_dtypes
 from xdsl_exir.dialects.operator import OperatorOp
@@ -45,7 +45,7 @@ from xdsl_exir.dialects.tensors import (
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import State, methods_of, state_of
 from xdsl_exir.transforms.fold_constants import input_of
-from xdsl_exir.transforms.retyping import change_sizes, values_of, with_sizes
+from xdsl_exir.transforms.retyping import change_sizes, compared, places_of, values_of, with_sizes
 
 T = TypeVar("T")
 
@@ -302,22 +302,11 @@ def is_version(builder: Builder, block: Block, symbols: Mapping[str, int]) -> SS
     def both(one: SSAValue, other: SSAValue) -> SSAValue:
         return builder.insert(SymAndOp([one, other])).results[0]
 
-    checks: list[SSAValue] = []
-    for name, number in symbols.items():
-        arg, dim = place_of(block, Expr.parse(name))
-        [size] = flat_results(builder.call("aten.sym_size.int", [arg, dim], {}))
-        wanted = builder.insert(NumberOp(number, symbolic=True)).results[0]
-        checks.append(builder.insert(SymEqOp([size, wanted])).results[0])
+    places = places_of(block)
+    if missing := [name for name in symbols if name not in places]:
+        raise ExirError(f"specialize: versions by {missing[0]}, which is the size of no argument")
+    checks = [compared(builder, places[name], SymEqOp, number) for name, number in symbols.items()]
     return reduce(both, checks)
-
-
-def place_of(block: Block, symbol: Dim) -> tuple[BlockArgument, int]:
-    """An argument and its dimension whose size a symbol is."""
-    for arg in block.args:
-        shape = tensor_meta(arg.type).shape if is_tensor_type(arg.type) else ()
-        if symbol in shape:
-            return arg, shape.index(symbol)
-    raise ExirError(f"specialize: versions by {symbol}, which is the size of no argument")
 
 
 def version_of(general: Block, symbols: Mapping[str, int]) -> Region:
