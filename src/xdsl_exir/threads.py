@@ -166,7 +166,7 @@ def once(function: Callable[..., T]) -> Callable[..., T]:
     return first
 
 
-class cached_property(functools.cached_property[T]):
+class cached_property(functools.cached_property[T]):  # noqa: TID251
     """That of `functools`, whose lock (Python has one before 3.12) is free in the child of a fork that found another thread at work on it."""
 
     def __init__(self, func: Callable[[Any], T]) -> None:
