@@ -16,7 +16,7 @@ from typing import Any
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim, ceildiv, min_, prod
+from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
@@ -87,8 +87,9 @@ class Chain(Kernel):
         most = max(FEWEST, CACHED // n) if isinstance(n, int) else 2 * FEWEST
         if not isinstance(m, int):
             return min_(m, most)
-        # As many as give each thread something to do.
-        blocks = max(ceil_div(m, most), ceil_div(self.threads, batches) if isinstance(batches, int) else 1)
+        # As many as give each thread something to do, two where several share a batch: the last two are one thread's.
+        each = ceil_div(self.threads, batches) if isinstance(batches, int) else 1
+        blocks = max(ceil_div(m, most), each if each == 1 else 2 * each)
         return min(m, ceil_div(ceil_div(m, blocks), tile) * tile)
 
     @property
@@ -167,12 +168,19 @@ class Chain(Kernel):
             *batch, chunk = b.delinearize(task, (*self.batch, self.chunks))
             own = {name: self.part(b, name, worker) for name in self.scratches}
             self.pack(b, batch, own)
-            bounds = (b.div(b.mul(at, self.blocks), self.chunks) for at in (chunk, b.add(chunk, 1)))
-            with b.loop(*bounds) as block:
+            with b.loop(*self.bounds(b, chunk)) as block:
                 start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
                 for kernel, buffers in self.steps(b, Block(batch, start, self.size), own):
                     with b.seeing(buffers):
                         kernel.build(b)
+
+    def bounds(self, b: KernelBuilder, chunk: Index) -> tuple[Index, Index]:
+        """The first block of a task, and the one behind its last. The last two blocks have rows in common, where a result is made in several steps: both are the
+        last task's, one after the other."""
+        apart = self.blocks if self.blocks * self.size == self.first.m else max_(self.blocks - 2, 0)
+        after = b.add(chunk, 1)
+        first, last = (b.min(b.div(b.mul(at, self.blocks), self.chunks), apart) for at in (chunk, after))
+        return first, b.add(last, b.mul(b.div(after, self.chunks), self.blocks - apart))
 
     def pack(self, b: KernelBuilder, batch: Sequence[Index], own: Mapping[str, SSAValue]) -> None:
         """Packs a batch's right-hand sides."""
