@@ -97,6 +97,8 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     def form(aten: Namespace, a: Arguments) -> Results:
         x = a["self"]
         dims, shape = dims_of(x, a.get("dim")), static(meta(x).shape)
+        if not dims:
+            return KEEP
         inner = trailing(dims, meta(x).ndim)
 
         def reduce(x: SSAValue, dims: Sequence[int], *given: Any) -> Any:

@@ -162,3 +162,19 @@ def test_places_that_there_are_too_many_or_too_few_of() -> None:
     )
     for got, wanted in zip(made, expected, strict=True):
         assert torch.equal(got, wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int32"])
+def test_reductions_over_a_dimension_that_is_not_there(dtype: str) -> None:
+    """PyTorch takes dimension -1 of a 0-dim tensor."""
+    x = torch.tensor(-3).to(getattr(torch, dtype))
+    calls: list[Call] = [
+        lambda x: x.prod(-1),
+        lambda x: x.sum(-1),
+        lambda x: x.amax(-1),
+        lambda x: x.amin(0, keepdim=True),
+        lambda x: x.float().mean(0),
+    ]
+    program = xdsl_exir.from_exported_program(torch.export.export(Calls(calls), (x,)))
+    made = xdsl_exir.compile(program, "native")(x)
+    assert [(float(it), it.shape) for it in made] == [(-3.0, ())] * 5
