@@ -16,7 +16,17 @@ from zlib import crc32
 
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, prod, provably, provably_equal, to_srepr
+from xdsl_exir.dialects.expr import (
+    Dim,
+    Expr,
+    ExprError,
+    Ranges,
+    apply,
+    prod,
+    provably,
+    provably_equal,
+    to_srepr,
+)
 from xdsl_exir.dialects.sharing import Memory, is_viewable
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import Unsupported, UnsupportedError
@@ -330,23 +340,27 @@ def apart_unless(node: g.Node, before: g.TensorMeta, after: g.TensorMeta) -> Ite
         for name in expr.free_symbols()
     }
     for name in sorted(symbols):
-        if shares(node, memory_where(before, {name: 1}), memory_where(after, {name: 1})):
+        old, new = (memory_where(meta, {name: 1}) for meta in (before, after))
+        if old is not None and new is not None and shares(node, old, new):
             condition = apply("ne", Expr.symbol(name), 1)
             assert isinstance(condition, Expr)
             yield condition
 
 
-def memory_where(meta: g.TensorMeta, symbols: Mapping[str, int]) -> Memory:
+def memory_where(meta: g.TensorMeta, symbols: Mapping[str, int]) -> Memory | None:
     """How a tensor lies in memory where symbols have these values, and others some that have nothing in common. Strides of one element say
-    nothing, and are alike."""
+    nothing, and are alike. None where a size has no value then, as one that divides by 0: such calls do not come this far."""
 
     def numbers(given: Sequence[int | g.Symbolic]) -> Iterator[int]:
         for expr in map(size_of, given):
             yield expr if isinstance(expr, int) else int(expr.evaluate({**usual(expr), **symbols}))
 
-    sizes = tuple(numbers(meta.sizes))
-    strides = (1 if size == 1 else stride for size, stride in zip(sizes, numbers(meta.strides), strict=True))
-    return Memory(meta.dtype, sizes, tuple(strides), meta.device.name)
+    try:
+        sizes, strides = tuple(numbers(meta.sizes)), tuple(numbers(meta.strides))
+    except ExprError:
+        return None
+    strides = tuple(1 if size == 1 else stride for size, stride in zip(sizes, strides, strict=True))
+    return Memory(meta.dtype, sizes, strides, meta.device.name)
 
 
 def shares(node: g.Node, before: Memory, after: Memory) -> bool:

@@ -13,8 +13,9 @@ from __future__ import annotations
 import math
 import operator
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from random import Random
 from typing import Any, TypeAlias
@@ -159,6 +160,7 @@ class Layout:
 
     def __init__(self, arena: Arena, symbols: Mapping[str, SSAValue]):
         self.total, self.alignment = arena.nbytes, arena.pool.alignment
+        self.orders: dict[Dim, int] = {}
         self.parts: dict[SSAValue, Part] = {}
         for use in arena.argument.uses:
             if not isinstance(use.operation, memref.ViewOp):
@@ -184,13 +186,20 @@ class Layout:
         """Of the parts: of no call is one negative."""
         return [*dict.fromkeys(part.nbytes for part in self.parts.values())]
 
+    @cached_property
+    def trials(self) -> Trials:
+        return Trials(self.sizes)
+
     def order(self, size: Dim) -> int:
-        return at(size, self.values)
+        """What a size is for some values of the symbols."""
+        if size not in self.orders:
+            self.orders[size] = at(size, self.values)
+        return self.orders[size]
 
     @cached_property
     def rises(self) -> list[bool]:
         """Whether each offset is at most the next one."""
-        return [at_most(a, 0, b, self.sizes) for a, b in zip(self.starts, self.starts[1:], strict=False)]
+        return [at_most(a, 0, b, self.trials) for a, b in zip(self.starts, self.starts[1:], strict=False)]
 
     def reaches(self, part: Part) -> str | None:
         """What is wrong with a part by itself."""
@@ -213,7 +222,7 @@ class Layout:
         # Of parts that have no elements for these values several begin there.
         last = min(until, bisect_right(self.starts, beyond, key=self.order) - 1)
         return any(
-            all(self.rises[after:until]) and at_most(part.start, part.nbytes, self.starts[after], self.sizes)
+            all(self.rises[after:until]) and at_most(part.start, part.nbytes, self.starts[after], self.trials)
             for after in range(first, max(first, last) + 1)
         )
 
@@ -222,33 +231,57 @@ class Layout:
         return self.lies_before(a, b.start) or self.lies_before(b, a.start)
 
 
-def at_most(start: Dim, nbytes: Dim, end: Dim, given: Iterable[Dim] = ()) -> bool:
-    """Whether `start + nbytes <= end` whatever the symbols are, as long as what is given is not negative. The largest of sizes is at
+class Trials:
+    """Values of symbols for which no size of some is negative."""
+
+    def __init__(self, sizes: Sequence[Dim] = ()):
+        self.sizes, self.drawn = sizes, dict[frozenset[str], list[dict[str, int]]]()
+
+    def values(self, symbols: Collection[str]) -> list[dict[str, int]]:
+        """Many of these symbols, and of those that the sizes depend on, drawn once."""
+        names = frozenset((*symbols, *symbols_in(*self.sizes)))
+        if names not in self.drawn:
+            draw = Random(0)
+            tried = (
+                {name: draw.randint(0, most) for name in sorted(names)}
+                for most in (1, 4, 20, 100, 5000, 100000)
+                for _ in range(40)
+            )
+            self.drawn[names] = list(filter(self.fit, tried))
+        return self.drawn[names]
+
+    def fit(self, values: Mapping[str, int]) -> bool:
+        """Whether they are sizes of a call, as far as is known."""
+        try:
+            return all(at(size, values) >= 0 for size in self.sizes)
+        except ExprError:
+            return False  # a division by 0
+
+
+def at_most(start: Dim, nbytes: Dim, end: Dim, trials: Trials) -> bool:
+    """Whether `start + nbytes <= end` whatever the symbols are; where that is not known, for all that are tried. The largest of sizes is at
     least each of them, and what is at least each of them is at least the largest."""
     opaque: dict[Expr, Expr] = {}
     room, nbytes = hidden(end - start, opaque), hidden(nbytes, opaque)
     bounds = cases(room)
     proved = all(any(is_at_most(case, bound) for bound in bounds) for case in cases(nbytes))
-    return proved or holds_often(apply("ge", room, nbytes), given)
+    return proved or holds_often(apply("ge", room, nbytes), trials)
 
 
-def holds_often(condition: Dim, given: Iterable[Dim]) -> bool:
-    """Whether a condition holds for many values of the symbols for which nothing given is negative; not if there are none."""
+def holds_often(condition: Dim, trials: Trials) -> bool:
+    """Whether a condition holds for many values of the symbols; not if there are none."""
     if not isinstance(condition, Expr):
         return bool(condition)
-    draw, names = Random(0), sorted(symbols_in(condition, *given))
     seen: list[bool] = []
-    for most in (1, 4, 20, 100, 5000, 100000):
-        for _ in range(40):
-            values = {name: draw.randint(0, most) for name in names}
-            try:
-                if all(at(size, values) >= 0 for size in given):  # otherwise they are no sizes of any call
-                    seen.append(bool(condition.evaluate(values)))
-            except ExprError:
-                continue  # a division by 0: no sizes of any call either
+    for values in trials.values(symbols_in(condition)):
+        try:
+            seen.append(bool(condition.evaluate(values)))
+        except ExprError:
+            continue  # a division by 0: no sizes of any call
     return bool(seen) and all(seen)
 
 
+@lru_cache(maxsize=4096)
 def is_at_most(a: Dim, b: Dim) -> bool:
     """Whether one size is at most another, whatever the symbols are."""
     return provably(apply("ge", b, a), dict.fromkeys(symbols_in(a, b), (0, None))) is True
@@ -264,7 +297,8 @@ def hidden(size: Dim, opaque: dict[Expr, Expr]) -> Dim:
         return size
     if size.head in ROUNDED and provably(apply("ge", size, 0)):
         return opaque.setdefault(size, Expr.symbol(f"opaque{len(opaque)}"))
-    return apply(size.head, *(hidden(arg, opaque) for arg in size.args))
+    args = tuple(hidden(arg, opaque) for arg in size.args)
+    return size if args == size.args else apply(size.head, *args)
 
 
 def symbols_in(*given: Dim) -> set[str]:
@@ -285,7 +319,8 @@ GROWS: dict[str, Callable[[Sequence[Expr]], bool]] = {
 """Whether a function of sizes is larger where one of them is: not a product, unless it is with a positive number."""
 
 
-def cases(size: Dim) -> list[Dim]:
+@lru_cache(maxsize=4096)
+def cases(size: Dim) -> Sequence[Dim]:
     """What a size may be: with one of several sizes in place of the largest of them, where the whole grows with it. It is the largest of
     these."""
     if not isinstance(size, Expr):
@@ -295,7 +330,7 @@ def cases(size: Dim) -> list[Dim]:
     if size.head not in GROWS or not GROWS[size.head](size.args):
         return [size]
     parts = [cases(arg) for arg in size.args]
-    if math.prod(map(len, parts)) > MOST_CASES:
+    if not 1 < math.prod(map(len, parts)) <= MOST_CASES:
         return [size]
     return list(dict.fromkeys(apply(size.head, *chosen) for chosen in product(*parts)))
 

@@ -174,3 +174,23 @@ def test_a_convolution_whose_padding_is_a_size_is_refused_by_name():
         np.testing.assert_allclose(run(x, torch.ones(n)), function(x, torch.ones(n)), rtol=1e-5, atol=1e-6)
     with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic padding"):
         xdsl_exir.compile(program, target="native")
+
+
+def test_a_copy_of_a_view_whose_size_divides_by_one_that_may_be_0():
+    """Whether the copy is the view is asked of sizes of 1, for which this one has no value."""
+
+    def function(x: torch.Tensor) -> Any:
+        rows = x.shape[0] // 4
+        columns = x.shape[1] // rows
+        parts = x[:, : rows * columns].reshape(x.shape[0], rows, columns)
+        copy = parts.transpose(1, 2).contiguous()
+        copy.add_(1)
+        return copy
+
+    exported = torch.export.export(
+        Function(function), (torch.ones(12, 10),), dynamic_shapes=(({0: AUTO, 1: AUTO},),)
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))
+    for sizes in ((12, 10), (8, 9)):
+        x = torch.rand(sizes)
+        np.testing.assert_array_equal(run(x), function(x))

@@ -30,7 +30,7 @@ from xdsl_exir.lowering.plan_memory import (
     plan_buffers,
     symbols_of,
 )
-from xdsl_exir.lowering.verify_memory import at_most
+from xdsl_exir.lowering.verify_memory import Trials, at_most
 from xdsl_exir.program import context
 from xdsl_exir.targets.cpu.passes import PlanMemory, VerifyMemory
 
@@ -358,7 +358,7 @@ def test_long_chains_of_views() -> None:
     ],
 )
 def test_what_fits(nbytes: str, room: str, holds: bool) -> None:
-    assert at_most(0, Expr.parse(nbytes), Expr.parse(room)) is holds
+    assert at_most(0, Expr.parse(nbytes), Expr.parse(room), Trials()) is holds
 
 
 # --- in place, pools -----------------------------------------------------------------------------------------
