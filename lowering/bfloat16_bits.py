@@ -35,6 +35,13 @@ COMPUTING = ("arith", "math", "complex")
 """Dialects whose operations compute."""
 MOVING = ("arith.constant", "arith.select", "arith.bitcast", "arith.extf")
 """Those of them that may have bfloat16 all the same."""
+INTRINSIC = "llvm.call_intrinsic"
+"""It takes bfloat16 as such, as instructions of a processor do."""
+
+
+def places_in(op: Operation) -> list[int]:
+    """Which operands have bfloat16."""
+    return [at for at, value in enumerate(op.operands) if has_bfloat16(value.type)]
 
 
 def bfloat16_as_bits(function: FuncOp) -> None:
@@ -49,6 +56,7 @@ def bfloat16_as_bits(function: FuncOp) -> None:
     for op in having:
         if op.name == "arith.extf":
             widen(op)
+    given = [(op, at, op.operands[at].type) for op in having if op.name == INTRINSIC for at in places_in(op)]
     left = list(function.walk())
     for value in dict.fromkeys(value for op in left for value in values_of(op) if has_bfloat16(value.type)):
         Rewriter.replace_value_with_new_type(value, as_bits(value.type))
@@ -59,6 +67,10 @@ def bfloat16_as_bits(function: FuncOp) -> None:
             op.results[0].replace_all_uses_with(op.operands[0])
             op.detach()
             op.erase()
+    for op, at, type in given:
+        assert op.parent is not None
+        op.parent.insert_op_before(cast := arith.BitcastOp(op.operands[at], type), op)
+        op.operands[at] = cast.result
     inputs, outputs = (
         map(as_bits, types) for types in (function.function_type.inputs, function.function_type.outputs)
     )

@@ -131,9 +131,12 @@ def product(
     (left_factor, scaled), (right_factor, also_scaled) = (
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
     )
-    factor, widening = left_factor * right_factor, unwiden(planner, rhs, op)
-    if widening and widening[0].results[0] is rhs:
-        rhs = widening[0].operands[0]
+    factor, pairs = left_factor * right_factor, in_pairs(planner, op, machine, lhs, rhs)
+    widening = pairs or unwiden(planner, rhs, op)
+    lhs, rhs = (
+        next((each.operands[0] for each in widening if each.results[0] is value), value)
+        for value in (lhs, rhs)
+    )
     apart = batches_apart(planner, lhs, rhs) if batch else None
     if apart is not None:
         lhs, rhs, batch = apart
@@ -144,6 +147,9 @@ def product(
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
     kernel = replace(kernel, dtype=ELEMENTS[dtype])
     left = planner.plain(in_batches(planner.value(lhs), batch))
+    if pairs:
+        left = left if left.strides[-1] == 1 else planner.contiguous(left)
+        kernel = replace(kernel, lhs_dtype="bf16")
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
@@ -176,6 +182,17 @@ def product(
     ops = [*computed, *absorber.ops]
     dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
     return True
+
+
+def in_pairs(
+    planner: Planner, op: OperatorOp, machine: Machine, lhs: SSAValue, rhs: SSAValue
+) -> list[OperatorOp]:
+    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16; of one row it has nothing to gain."""
+    m, k = shape_of(lhs)[-2:]
+    found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
+    widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]
+    fits = machine.pairs and m != 1 and isinstance(k, int) and k % 2 == 0 and len(widening) == 2
+    return [taken_out(planner, each) for each in widening] if fits else []
 
 
 def placed(planner: Planner, result: SSAValue, frame: Shape) -> tuple[Value, SSAValue]:
@@ -414,16 +431,17 @@ for _name in REDUCED:
 
 
 def before_widening(
-    planner: Planner, value: SSAValue, user: OperatorOp, *, through_views: bool = True
+    planner: Planner, value: SSAValue, user: OperatorOp, *, through_views: bool = True, alone: bool = True
 ) -> OperatorOp | None:
-    """What makes float32 of halves, of which a value is the result or, if that may be, a view, if it waits and nothing else uses it."""
+    """What makes float32 of halves, of which a value is the result or, if that may be, a view, if it waits and nothing else uses it; `alone` if
+    what makes the halves does not wait too."""
     root = planner.root(value)
     op = root.owner
     if root is not value and not through_views:
         return None
     if not isinstance(op, OperatorOp) or op not in planner.pending or not planner.is_private(root, value):
         return None
-    if planner.root(op.operands[0]).owner in planner.pending:
+    if alone and planner.root(op.operands[0]).owner in planner.pending:
         return None  # they are made together
     is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in HALVES
     fits = is_widening and is_float32(root) and shape_of(op.operands[0]) == shape_of(root)
@@ -433,11 +451,14 @@ def before_widening(
 def unwiden(planner: Planner, value: SSAValue, user: OperatorOp) -> list[OperatorOp]:
     """Takes that out of what a value is made of, which is then a view of the halves; gives it."""
     op = before_widening(planner, value, user)
-    if op is None:
-        return []
+    return [] if op is None else [taken_out(planner, op)]
+
+
+def taken_out(planner: Planner, op: OperatorOp) -> OperatorOp:
+    """What makes float32 of halves no longer waits: its result is then a view of the halves."""
     del planner.pending[op]
     planner.identities[op.results[0]] = op.operands[0]
-    return [op]
+    return op
 
 
 # --- scans ---------------------------------------------------------------------------------------------------

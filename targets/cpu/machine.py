@@ -141,7 +141,7 @@ class Processor:
         enabled = self.enabled
         lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if unit[0] in enabled), (4, 16))
         own = 1 if self.triple or not self.openmp else cores()
-        return Machine(lanes, registers, threads or self.threads or own)
+        return Machine(lanes, registers, threads or self.threads or own, "avx512bf16" in enabled)
 
     def check_runs_here(self) -> None:
         """Raises `ExirError` where the processor that this runs on lacks what the code may use."""

@@ -51,13 +51,21 @@ Index = int | Expr | SSAValue
 
 INDEX = IndexType()
 COMPARING = (arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp)
-FENCE: Mapping[str, Attribute] = {
-    "intrin": StringAttr("llvm.arithmetic.fence"),
-    "fastmathFlags": llvm.FastMathAttr(None),
-    "op_bundle_sizes": DenseArrayBase.from_list(i32, []),
-    "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 0]),
-}
-"""Of an intrinsic that gives what it takes, and says no more of it."""
+
+
+def intrinsic(name: str, operands: int) -> Mapping[str, Attribute]:
+    """The properties of a call of an intrinsic of LLVM."""
+    return {
+        "intrin": StringAttr(name),
+        "fastmathFlags": llvm.FastMathAttr(None),
+        "op_bundle_sizes": DenseArrayBase.from_list(i32, []),
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, [operands, 0]),
+    }
+
+
+FENCE = intrinsic("llvm.arithmetic.fence", 1)
+"""It gives what it takes, and says no more of it."""
+ADD_PAIRS = intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", 3)
 Mask = SSAValue | None
 """Which lanes are there; None if all are."""
 
@@ -389,6 +397,16 @@ class KernelBuilder(OperationBuilder):
 
     def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         return self.op(vector.FMAOp, (a, b, c), c.type)
+
+    def bitcast(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
+        """The bits of a vector as so many elements of another dtype."""
+        return self.op(vector.BitcastOp, [value], type_of(dtype, lanes), {})
+
+    def add_pairs(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """a[2i] * b[2i] + a[2i + 1] * b[2i + 1] + c[i], of bfloat16 that lie in pairs in vectors of float32's size."""
+        [lanes] = vector_type(c).get_shape()
+        pairs = [self.bitcast(value, "bf16", 2 * lanes) for value in (a, b)]
+        return self.op(llvm.CallIntrinsicOp, [c, *pairs], c.type, ADD_PAIRS)
 
     def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
         """a * b + c; of integers what wraps around."""

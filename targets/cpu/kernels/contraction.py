@@ -72,7 +72,9 @@ class Matmul(Kernel):
         "row_major"   [..., K, N] at run time
         "transposed"  [..., N, K] at run time
 
-    Halves that it is of are read as they are, and become numbers of the product's dtype on the way.
+    Halves that it is of are read as they are, and become numbers of the product's dtype on the way. Where both sides are of bfloat16, and the machine
+    has an instruction for it, pairs of neighbours along the reduction, of which there is a whole number, are multiplied at once (`lhs_dtype`): a step
+    takes two, and they lie together.
 
     Batch dimensions of size 1 in `lhs_batch` or `rhs_batch` are broadcast (both default to `batch`). Strides, in elements over all of
     an operand's dimensions, say that it is a view; the last dimension of out and of the right-hand side must have stride 1.
@@ -94,11 +96,23 @@ class Matmul(Kernel):
     dtype: Literal["f32", "f64", "i32", "i64"] = "f32"
     rhs_dtype: Literal["f16", "bf16"] | None = None
     """Of the right-hand side, if it is not of the same."""
+    lhs_dtype: Literal["bf16"] | None = None
+    """Of the left-hand side, if pairs are multiplied: it lies along the reduction then."""
     choice: Choice = field(default_factory=Choice)
 
     @property
     def lanes(self) -> int:
         return lanes_of(self.machine, self.dtype)
+
+    @property
+    def pair(self) -> int:
+        """Terms of the reduction that a step takes."""
+        return 1 if self.lhs_dtype is None else 2
+
+    @property
+    def steps(self) -> Dim:
+        """Of the reduction."""
+        return self.k // self.pair
 
     @property
     def flops(self) -> Dim:
@@ -177,12 +191,12 @@ class Matmul(Kernel):
     def parts(self) -> list[tuple[int, Dim, Dim]]:
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
-        k = self.k
-        if not (isinstance(self.m, int) and isinstance(k, int)) or self.dots:
+        steps = self.steps
+        if not (isinstance(self.m, int) and isinstance(steps, int)) or self.dots:
             return []
-        if k <= (DEEP if self.packs else BEFORE * DEEP):
+        if steps <= (DEEP if self.packs else BEFORE * DEEP):
             return []
-        return Split(k, max(DEEP, ceil_div(k, FEW))).kinds
+        return Split(steps, max(DEEP, ceil_div(steps, FEW))).kinds
 
     @property
     def group(self) -> Dim:
@@ -211,7 +225,7 @@ class Matmul(Kernel):
     @property
     def whole(self) -> Dim:
         """Steps of a panel that all are packed: of a symbolic number the last ones are packed together, with some beyond the end."""
-        return self.k if isinstance(self.k, int) else ceildiv(self.k, self.lanes) * self.lanes
+        return self.steps if isinstance(self.steps, int) else ceildiv(self.steps, self.lanes) * self.lanes
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -220,12 +234,12 @@ class Matmul(Kernel):
         rhs_batch = self.batch if self.rhs_batch is None else self.rhs_batch
         lhs = (self.k, self.m) if self.lhs_transposed else (self.m, self.k)
         rhs = {
-            "packed": (self.panels, self.k, self.width),
+            "packed": (self.panels, self.steps, self.pair * self.width),
             "row_major": (*rhs_batch, self.k, self.n),
             "transposed": (*rhs_batch, self.n, self.k),
         }[self.rhs]
         types = {
-            "lhs": memref((*lhs_batch, *lhs), self.dtype, self.lhs_strides),
+            "lhs": memref((*lhs_batch, *lhs), self.lhs_dtype or self.dtype, self.lhs_strides),
             "rhs": memref(rhs, self.rhs_dtype or self.dtype, self.rhs_strides),
         }
         types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
@@ -241,13 +255,13 @@ class Matmul(Kernel):
         return [f"in{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, matrix: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
-        """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width]."""
-        return pack_columns(matrix.T if transposed else matrix, self.width)
+        """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width], or with pairs of rows side by side [panels, K / 2, 2 * width]."""
+        return pack_columns(matrix.T if transposed else matrix, self.width, self.pair)
 
     def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
         """Weights [K, N] as they were, in linalg."""
         assert isinstance(self.n, int)
-        return unpack_columns(b, packed, self.n)
+        return unpack_columns(b, packed, self.n, self.pair)
 
     def build(self, b: KernelBuilder) -> None:
         self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])

@@ -26,11 +26,13 @@ WORTHWHILE = 1_000_000
 
 @dataclass(frozen=True)
 class Machine:
-    """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads."""
+    """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads; whether there is an instruction
+    for products of pairs of bfloat16, added to float32 (AVX512-BF16)."""
 
     lanes: int = 16
     registers: int = 32
     threads: int = 1
+    pairs: bool = False
 
     @property
     def rows(self) -> int:

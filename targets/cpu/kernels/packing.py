@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
 
 
-def pack_columns(matrix: NDArray[Any], width: int) -> NDArray[Any]:
-    """[K, N] to panels [ceil(N / width), K, width], of its dtype."""
+def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1) -> NDArray[Any]:
+    """[K, N] to panels [ceil(N / width), K / rows, width * rows], of its dtype; the elements of so many rows in a column lie side by side."""
     import numpy as np
 
     k, n = matrix.shape
-    packed = np.zeros((-(-n // width), k, width), matrix.dtype)
+    packed = np.zeros((-(-n // width), k // rows, width, rows), matrix.dtype)
     # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.
     for panel, start in zip(packed, range(0, n, width), strict=True):
         columns = matrix[:, start : start + width]
-        panel[:, : columns.shape[1]] = columns
-    return packed
+        panel[:, : columns.shape[1]] = columns.reshape(k // rows, rows, -1).swapaxes(1, 2)
+    return packed.reshape(-(-n // width), k // rows, width * rows)
 
 
 def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArray[np.float32]:
@@ -56,10 +56,12 @@ def repack_filters(b: LinalgBuilder, weight: Tensor, groups: int, width: int) ->
     return b.permute(whole, (0, 1, *range(3, 3 + len(kernel)), 2))
 
 
-def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int) -> Tensor:
+def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int = 1) -> Tensor:
     """[K, N] of panels of columns, in linalg."""
-    panels, k, width = packed.shape
-    whole = b.reshape(b.permute(packed, (1, 0, 2)), (k, prod((panels, width))))
+    panels, steps, width = packed.shape
+    apart = b.reshape(packed, (panels, steps, width // rows, rows))
+    k = steps * rows
+    whole = b.reshape(b.permute(apart, (1, 3, 0, 2)), (k, prod((panels, width // rows))))
     return b.slice(whole, (0, 0), (k, n), (1, 1))
 
 

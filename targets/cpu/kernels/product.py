@@ -63,7 +63,7 @@ class Task:
     @property
     def whole(self) -> Part:
         """All of the reduction."""
-        return Part(0, self.product.k)
+        return Part(0, self.product.steps)
 
     def build(self) -> None:
         """Builds the task."""
@@ -113,7 +113,7 @@ class Task:
         b, product = self.b, self.product
         for steps, low, high in product.parts:
             with b.loop(low, high) as number:
-                yield Part(Split(product.k, product.parts[0][0]).start(b, number, steps), steps)
+                yield Part(Split(product.steps, product.parts[0][0]).start(b, number, steps), steps)
 
     def place(self, panel: Panel) -> Index:
         """Where among those of all workers a panel is, and its sums."""
@@ -167,8 +167,10 @@ class Task:
         short = product.batch and isinstance(product.k, int) and product.k <= BLOCK
         limit = NARROW_BLOCK if product.n == 1 or short else BLOCK
         left, right = self.left(row, part), self.right(panel, part)
+        add = self.b.add_pairs if product.pair > 1 else None
         return register_tile(
-            self.b, rows, vectors, product.lanes, [part.steps], left, right, limit, product.dtype
+            *(self.b, rows, vectors, product.lanes, [part.steps], left, right),
+            *(limit // product.pair, product.dtype, add),
         )
 
     def store(self, tile: Sequence[Sequence[SSAValue]], panel: Panel, row: Index) -> None:
@@ -181,11 +183,15 @@ class Task:
                 finish(b, product.epilogue, value, shape, at, product.lanes, panel.masks[v])
 
     def left(self, row: Index, part: Part) -> Load:
-        """Elements of the left-hand side."""
+        """Elements of the left-hand side, or pairs of them."""
         b, product, lead = self.b, self.product, broadcast_indices(self.batch, self.product.lhs_batch)
 
         def load(r: int, k: Sequence[Index]) -> SSAValue:
-            at = [b.add(row, r), b.add(k[0], part.begin)]
+            at = [b.add(row, r), b.mul(b.add(k[0], part.begin), product.pair)]
+            if product.pair > 1:
+                pair = b.load(self.lhs, [*lead, *at], product.pair, None, "bf16")
+                pair = b.bitcast(pair, product.dtype, 1)
+                return b.shuffle(pair, pair, product.lanes, [0] * product.lanes)
             at = [*lead, *(reversed(at) if product.lhs_transposed else at)]
             return b.broadcast_load(self.lhs, at, product.lanes, product.dtype)
 
@@ -205,10 +211,26 @@ class Task:
         )
 
     def given(self, at: Sequence[Index], mask: Mask = None) -> SSAValue:
-        """A vector of the right-hand side as it is given, in the product's dtype."""
+        """A vector of the right-hand side as it is given, in the product's dtype; or of pairs, as many bits."""
         product = self.product
+        if product.pair > 1:
+            return self.b.bitcast(self.pairs(at, mask), product.dtype, product.lanes)
         value = self.b.load(self.rhs, at, product.lanes, mask, product.rhs_dtype or product.dtype)
         return self.b.widened(value, product.dtype)
+
+    def pairs(self, at: Sequence[Index], mask: Mask) -> SSAValue:
+        """Twice as many elements of the right-hand side, those that are neighbours along the reduction together; `at` counts them by pairs."""
+        b, lanes, pair = self.b, self.product.lanes, self.product.pair
+        *lead, row, column = at
+        if self.product.rhs != "row_major":
+            return b.load(self.rhs, [*lead, row, b.mul(column, pair)], pair * lanes, mask, "bf16")
+        first, second = (
+            b.load(self.rhs, [*lead, b.add(b.mul(row, pair), r), column], lanes, mask, "bf16")
+            for r in range(pair)
+        )
+        return b.shuffle(
+            first, second, lanes, [lane + r * lanes for lane in range(lanes) for r in range(pair)]
+        )
 
     def dots(self, panel: Panel) -> None:
         """The products of the one row with as many columns as there are lanes: each column's in the lanes of a register of its own, whose sums
@@ -269,7 +291,7 @@ class Task:
             for count, size, origin in blocks:
                 if count == 0 or size == 0:
                     continue
-                mask = b.mask_below(lanes, size)
+                mask = b.mask_below(lanes * self.product.pair, b.mul(size, self.product.pair))
                 with b.loop(0, count) as block:
                     k = b.add(b.mul(block, lanes), origin)
                     at = b.add(k, part.begin)

@@ -34,6 +34,8 @@ FEW = 64
 
 Load = Callable[[int, Sequence[Index]], SSAValue]
 """Builds a load: from a row's or vector's number and the reduction's indices to a vector."""
+Multiply = Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
+"""Builds what adds the product of the first two to the third."""
 
 
 def register_tile(
@@ -46,11 +48,13 @@ def register_tile(
     vector: Load,
     limit: int = BLOCK,
     dtype: str = "f32",
+    multiply: Multiply | None = None,
 ) -> list[list[SSAValue]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k), which wraps around in integers.
 
     `reduction` lists the extents of its loops from the outside in. At most `limit` terms are added up one after the other, then
-    such blocks, of float32 in float64 where they are many. Integers lose nothing, and are added up in any order.
+    such blocks, of float32 in float64 where they are many. Integers lose nothing, and are added up in any order. `multiply` adds a
+    product to a sum, if elements are no numbers of the dtype.
     """
     exact = dtype.startswith("i")
     count, size = rows * vectors, reduction[0] if exact else block_size(reduction, limit)
@@ -65,7 +69,7 @@ def register_tile(
             right = [vector(v, at) for v in range(vectors)]
             left = [broadcast(row, at) for row in range(rows)]
             pairs = ((x, y) for x in left for y in right)
-            return [b.multiply_add(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
+            return [(multiply or b.multiply_add)(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
         return b.reduce(extents[0], carried, lambda i, values: nest([*at, i], extents[1:], values))
 
     def block(start: Index, extents: Sequence[Index]) -> list[SSAValue]:

@@ -149,6 +149,47 @@ def test_long_and_short_reductions(machine: str, rhs: Any, m: int, n: int, k: in
     np.testing.assert_array_equal(result, np.maximum(a @ b + bias, 0))
 
 
+PAIRS = Machine(16, 32, 1, pairs=True)
+
+
+@pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
+def test_products_of_pairs(rhs: Any) -> None:
+    """Of bfloat16, along the reduction: ragged sizes, parts of a long reduction, batches, views of both sides, threads."""
+    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
+    expected: list[np.ndarray] = []
+    for m, n, k in [
+        (2, 1, 2),
+        (3, 17, 6),
+        (8, 32, 32),
+        (9, 50, 34),
+        (17, 130, 98),
+        (40, 45, 4998),
+        (70, 1, 64),
+    ]:
+        a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
+        for packs in (False, True) if rhs == "row_major" else (None,):
+            kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=PAIRS)
+            kernel = replace(kernel, choice=Choice(packs=packs))
+            assert "dpbf16ps" in text_of(kernel, "f")
+            right = {"packed": kernel.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
+            cases.append((kernel, [a, right], (m, n)))
+            expected.append(a.astype(np.float32) @ b.astype(np.float32))
+    if rhs != "packed":
+        batch, m, n, k = 3, 20, 33, 66
+        a, b = (values(*size).astype(ml_dtypes.bfloat16) for size in ((m, batch, k), (batch, k, n)))
+        right = b if rhs == "row_major" else np.ascontiguousarray(b.mT)
+        kernel = Matmul(
+            m, n, k, (batch,), rhs, lhs_strides=(k, batch * k, 1), rhs_dtype="bf16", lhs_dtype="bf16"
+        )
+        lefts = a.transpose(1, 0, 2)
+        cases.append((replace(kernel, machine=replace(PAIRS, threads=2)), [lefts, right], (batch, m, n)))
+        expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
+    if "avx512bf16" not in processor().enabled:
+        pytest.skip("this processor has no instruction for it")
+    for (kernel, _, _), actual, right in zip(cases, run_all(cases), expected, strict=True):
+        np.testing.assert_array_equal(actual, right, err_msg=str(kernel))
+
+
 def test_long_reductions_are_as_exact_as_short_ones() -> None:
     """Sums of parts are added up; where there are many parts they are longer, and their own sums are of float64."""
     for k in (20_000, 200_000):
