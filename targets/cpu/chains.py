@@ -22,7 +22,6 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.dispatches import (
-    HALVES,
     SCHEDULES,
     before_view,
     placed,
@@ -31,7 +30,7 @@ from xdsl_exir.targets.cpu.dispatches import (
     swapped,
     unwiden,
 )
-from xdsl_exir.targets.cpu.epilogues import Absorber, input_of
+from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, input_of
 from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
 from xdsl_exir.targets.cpu.kernels.chain import FEWEST
 from xdsl_exir.targets.cpu.kernels.row_nodes import needed
@@ -195,7 +194,7 @@ def dispatch_links(planner: Planner, links: Links) -> None:
         absorber.run()
     factor = Absorber(planner, first.results[0], lambda value: True).epilogue((), left_factor * right_factor)
     absorber.commit()
-    out, place = placed(planner, second.results[0], frame)
+    out, place = placed(planner, second.results[0], frame, dt.Float)
     one = Matmul(m, n, k, tuple(batch), layout, epilogue=factor, machine=machine)
     two = Matmul(m, width, n, tuple(batch), other_layout, epilogue=absorber.epilogue(), machine=machine)
     one = replace(

@@ -27,7 +27,7 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.lowering.linalg import storage_type
-from xdsl_exir.targets.cpu.epilogues import Absorber, epilogue_input
+from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, epilogue_input
 from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 
@@ -77,9 +77,10 @@ def dispatch(
     out: Value,
     body: Callable[[Sequence[Value]], Body | None],
     ops: Sequence[OperatorOp],
+    dtype: dt.DType = dt.Float,
 ) -> None:
-    """Calls a kernel for operators, with its scratch buffer if it has one."""
-    scratch = [planner.allocate(kernel.scratch, out.dtype)] if kernel.scratch else []
+    """Calls a kernel for operators, with its scratch buffer, of the dtype that it computes in, if it has one."""
+    scratch = [planner.allocate(kernel.scratch, dtype)] if kernel.scratch else []
     arguments = [*arguments, *scratch, out]
     planner.call_kernel(kernel, arguments, lambda: body(arguments), ops)
 
@@ -142,10 +143,11 @@ def product(
         lhs, rhs, batch = apart
     frame = (*batch, m, n)
     first = [] if bias is None else [broadcast(planner, bias, frame)]
-    absorber = Absorber(planner, result, lambda value: True, frame)
+    absorber = Absorber(planner, result, lambda value: True, frame, narrows=plain)
     absorber.run()
+    stored = meta_of(absorber.result).dtype
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
-    kernel = replace(kernel, dtype=ELEMENTS[dtype])
+    kernel = replace(kernel, dtype=ELEMENTS[dtype], out_dtype=HALVES.get(stored))
     left = planner.plain(in_batches(planner.value(lhs), batch))
     if pairs:
         left = left if left.strides[-1] == 1 else planner.contiguous(left)
@@ -168,7 +170,7 @@ def product(
         kernel = replace(kernel, rhs_strides=strides_of(right), rhs_dtype=HALVES.get(right.dtype))
         kernel = planner.target.tuned(replace(kernel, rhs=layout))
     absorber.commit()
-    out, place = placed(planner, result, frame)
+    out, place = placed(planner, result, frame, stored)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
     computed = [*widening, *scaled, *also_scaled, op]
     instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
@@ -180,7 +182,7 @@ def product(
         return outline.body(arguments, [stored], instead)
 
     ops = [*computed, *absorber.ops]
-    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops)
+    dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops, dtype)
     return True
 
 
@@ -195,12 +197,12 @@ def in_pairs(
     return [taken_out(planner, each) for each in widening] if fits else []
 
 
-def placed(planner: Planner, result: SSAValue, frame: Shape) -> tuple[Value, SSAValue]:
-    """Memory for a product's result, which it has in the shape `frame`, and which value it is then: the result, or the view of it that lies so that
+def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) -> tuple[Value, SSAValue]:
+    """Memory of a dtype for a product's result, which it has in the shape `frame`, and which value it is then: the result, or the view of it that lies so that
     what permutes it further on moves nothing."""
     strides = merged_heads(result, frame) if len(frame) > 2 else None
     place = seen_as(result, frame) if strides is not None else result
-    out = planner.allocate(frame, meta_of(result).dtype, strides if place is not None else None)
+    out = planner.allocate(frame, dtype, strides if place is not None else None)
     if place is None or place is result:
         whole = reshaped(out, shape_of(result))
         assert whole is not None
@@ -382,7 +384,6 @@ REDUCED = {
     **{f"aten.{name}": kind for name, kind in (("amax", "max"), ("amin", "min"), ("prod.dim_int", "prod"))},
 }
 """Kinds of reductions, by operator."""
-HALVES = {dt.Half: "f16", dt.BFloat16: "bf16"}
 
 
 def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:

@@ -11,6 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 TAKEN = (dt.Float, dt.Bool)
 """What steps compute with."""
+HALVES = {dt.Half: "f16", dt.BFloat16: "bf16"}
+"""What some kernels store in the place of float32, by dtype."""
 
 
 class Fits(Protocol):
@@ -50,6 +53,8 @@ class Absorber:
     fits: Fits
     frame_shape: Shape | None = None
     """The shape in which the kernel has its result, if not the result's own."""
+    narrows: bool = False
+    """Whether the kernel may store halves: then they are made last."""
     inputs: list[Value] = field(default_factory=list[Value])
     steps: list[Absorbed] = field(default_factory=list[Absorbed])
     made: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -106,8 +111,13 @@ class Absorber:
             return None
         if not self.planner.boundaries.are_together(op, self.maker):
             return None
+        if not all(is_tensor_type(value.type) for value in op.operands):
+            return None  # a size is a number that steps do not know
         found = elementwise(op, self.planner.arguments_of(op))
-        if any(meta_of(value).dtype not in TAKEN for value in (*op.operands, *op.results)):
+        narrowing = self.narrows and meta_of(op.results[0]).dtype in HALVES
+        if any(
+            meta_of(value).dtype not in TAKEN for value in (*op.operands, *(() if narrowing else op.results))
+        ):
             return None
         result = meta_of(op.results[0])
         mine = [operand for operand in op.operands if operand in self.made]
@@ -163,7 +173,7 @@ class Absorber:
             later.extend(
                 result for use in value.uses if is_view(use.operation) for result in use.operation.results
             )
-        if meta_of(later[0]).dtype is not dt.Float:
+        if meta_of(later[0]).dtype not in (dt.Float, *HALVES):
             return False
         return all(
             use.operation in inside or (is_view(use.operation) and use.operation.results[0] in self.made)

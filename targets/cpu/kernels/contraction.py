@@ -98,6 +98,8 @@ class Matmul(Kernel):
     """Of the right-hand side, if it is not of the same."""
     lhs_dtype: Literal["bf16"] | None = None
     """Of the left-hand side, if pairs are multiplied: it lies along the reduction then."""
+    out_dtype: Literal["f16", "bf16"] | None = None
+    """Of the result, if the epilogue ends in numbers of another."""
     choice: Choice = field(default_factory=Choice)
 
     @property
@@ -245,12 +247,14 @@ class Matmul(Kernel):
         types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:
             types["scratch"] = memref(self.scratch, self.dtype)
-        return types | {"out": memref((*self.batch, self.m, self.n), self.dtype, self.out_strides)}
+        return types | {
+            "out": memref((*self.batch, self.m, self.n), self.out_dtype or self.dtype, self.out_strides)
+        }
 
     @property
     def in_place(self) -> list[str]:
         """Of known sizes no result is computed twice."""
-        out = Input((*self.batch, self.m, self.n), self.dtype, self.out_strides)
+        out = Input((*self.batch, self.m, self.n), self.out_dtype or self.dtype, self.out_strides)
         known = is_static((*out.shape, *(out.strides or ())))
         return [f"in{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 

@@ -435,7 +435,7 @@ def test_products_of_halves_read_them_as_they_are(dtype: torch.dtype) -> None:
     products += [
         part for kernel in found if isinstance(kernel, Chain) for part in (kernel.first, kernel.second)
     ]
-    assert len(products) == 6
+    assert len(products) >= 6
     assert all(product.rhs_dtype for product in products)
 
 
