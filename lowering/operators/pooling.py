@@ -17,7 +17,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.expr import Dim, apply, max_, prod, provably
+from xdsl_exir.dialects.expr import Dim, apply, max_, min_, prod, provably
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
@@ -30,6 +30,10 @@ from xdsl_exir.lowering.sizes import Sizes, quotient
 Out = list[TensorMeta]
 
 # --- windows -------------------------------------------------------------------------------------------------
+
+
+FEW = 32
+"""Taps along a dimension, so that an input padded by as many is not much larger."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,12 @@ class Sliding:
 
     @property
     def taps(self) -> Dim:
-        """Those that are in the input in any window: none are that are past its end in the first."""
-        if not isinstance(self.size, int) or not isinstance(self.width, int):
+        """Those that are in the input in any window: none are that are past its end in the first. Of inputs of unknown size few are taken to be
+        there: loops over a known number of them are faster, and the input is padded by few."""
+        reached = max_((self.size + self.pad - 1) // self.spread + 1, 1)
+        if not isinstance(reached, int) and (not isinstance(self.width, int) or self.width <= FEW):
             return self.width
-        return min(self.width, max((self.size + self.pad - 1) // self.spread + 1, 1))
+        return min_(self.width, reached)
 
     @property
     def high_pad(self) -> Dim:
