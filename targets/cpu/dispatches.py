@@ -322,7 +322,7 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         machine,
         dtype,
     )
-    if not pool.sees:
+    if not pool.sees or not pool.unrolls:
         return False
     source = planner.contiguous(planner.value(a["self"]))
     planes = reshaped(source, (pool.planes, *pool.size))

@@ -23,6 +23,10 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
 
 
+MOST = 32
+"""Taps of a window along a dimension, and elements between two windows."""
+
+
 @dataclass(frozen=True, eq=False)
 class MaxPool2d(Kernel):
     """out[P, HO, WO] = max_pool2d(x[P, H, W]), floats. Every window has to see some of the image.
@@ -39,6 +43,11 @@ class MaxPool2d(Kernel):
     dilation: tuple[int, int] = (1, 1)
     machine: Machine = field(default_factory=Machine)
     dtype: str = "f32"
+
+    @property
+    def unrolls(self) -> bool:
+        """Whether the taps of a window along a dimension, of each of which there is code, are few, and so is what a vector of windows spans."""
+        return max(self.kernel) <= MOST and self.stride[1] <= MOST
 
     @property
     def wide(self) -> str:
