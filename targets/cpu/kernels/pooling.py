@@ -22,7 +22,6 @@ from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
 
-
 MOST = 32
 """Taps of a window along a dimension, and elements between two windows."""
 
