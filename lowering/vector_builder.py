@@ -30,6 +30,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xdsl_exir.dialects import vectors
@@ -69,11 +70,22 @@ def vector_type(value: SSAValue) -> VectorType[Attribute]:
     return cast("VectorType[Attribute]", value.type)
 
 
+ANY_ZERO = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
+
+
 @cache
 def defaults(kind: type[Operation]) -> Mapping[str, Attribute]:
     """The properties of an operation of floats, which says nothing of what arithmetic may take liberties with."""
     exact = "fastmath" in kind.get_irdl_definition().properties  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
     return {"fastmath": arith.FastMathFlagsAttr("none")} if exact else {}
+
+
+@cache
+def own(kind: type[Operation]) -> Mapping[str, Attribute]:
+    """The same for what kernels compute of themselves: of two zeros it does not matter which one is the largest, as it does not in PyTorch's
+    reductions; without that they take twice as long."""
+    of_zeros = kind in (arith.MaximumfOp, arith.MinimumfOp)
+    return {"fastmath": ANY_ZERO} if of_zeros else defaults(kind)
 
 
 @cache
@@ -114,7 +126,7 @@ class OperationBuilder:
         made = kind.create(
             operands=operands,
             result_types=(type,),
-            properties=defaults(kind) if properties is None else properties,
+            properties=own(kind) if properties is None else properties,
         )
         self.block.add_op(made)
         return made.results[0]
