@@ -16,10 +16,10 @@ from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
 from xdsl_exir.lowering.operators.convolution import convolution, forward
 from xdsl_exir.lowering.operators.indexing import scatter_add
-from xdsl_exir.lowering.operators.pooling import Adaptive, Sliding, everywhere, lines_of
 from xdsl_exir.lowering.places import Place
 from xdsl_exir.lowering.reductions import shaped
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.windows import Adaptive, Sliding, everywhere, lines_of
 
 Out = list[TensorMeta]
 
