@@ -361,7 +361,7 @@ class LinalgBuilder(IndexArithmetic):
         narrow = inputs[0].dtype is dtype and dtype in TWICE.values()
         if join and narrow and len(sizes) == len(over) and math_prod(sizes) > BLOCK:
             return self._fold_in_blocks(combine, inputs, over, initial, dtype, join)
-        if join and narrow and dtype is dt.Double and len(sizes) < len(over) and initial == 0:
+        if join is s.add and narrow and dtype is dt.Double and len(sizes) < len(over):
             pairs = self.fold(compensated(combine), inputs, over, 0, dt.ComplexDouble)
             return self.elementwise(total_of, [pairs], pairs.shape, dtype)
         shape = tuple(1 if dim in over else size for dim, size in enumerate(source))

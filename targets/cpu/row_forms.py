@@ -102,8 +102,10 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
         inner = trailing(dims, meta(x).ndim)
 
         def reduce(x: SSAValue, dims: Sequence[int], *given: Any) -> Any:
-            over = dims[0] if name == "prod" else dims
-            return aten.builder.call(f"aten.{OVER_DIMS[name]}", (x, over, *given), {})
+            """Products are of one dimension after the other."""
+            for over in reversed(dims) if name == "prod" else (dims,):
+                x = aten.builder.call(f"aten.{OVER_DIMS[name]}", (x, over, *given), {})
+            return x
 
         if (rows := cut_of(a)) is not None:
             made = reduce(reduce(as_rows(aten, x, rows), [1]), [0])

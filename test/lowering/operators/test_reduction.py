@@ -65,3 +65,27 @@ def test_float64_sums_of_unknown_length() -> None:
         assert abs(mean - squares) <= 2 * math.ulp(squares)
     infinite = torch.tensor([[math.inf, math.inf], [1.0, -math.inf]], dtype=torch.float64)
     np.testing.assert_array_equal(run.flat([infinite.numpy()])[0], [math.inf, math.nan])
+
+
+def test_reductions_of_unknown_length_that_are_no_sums() -> None:
+    """Of float64 only sums keep what they round off; a norm by the largest begins with 0, too. Products of halves go over one dimension after the
+    other, and over none."""
+
+    class Reductions(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            norms = [torch.linalg.vector_norm(x, ord) for ord in (math.inf, -math.inf, 0, 1, 3)]
+            return *norms, x.amax((0, 1)), x.prod(), x.prod(0), (x * 0.1).half().prod(), x.bfloat16().prod()
+
+    example = torch.ones(8, 3, dtype=torch.float64)
+    auto = torch.export.Dim.AUTO
+    exported = torch.export.export(Reductions(), (example,), dynamic_shapes=({0: auto, 1: auto},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native")
+    for size in ((8, 3), (2, 5)):
+        x = torch.randn(size, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+        for got, wanted in zip(run(x), Reductions()(x), strict=True):
+            np.testing.assert_allclose(np.asarray(got).astype("f8"), wanted.double(), rtol=1e-2)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32"])
+def test_products_of_nothing(dtype: str) -> None:
+    check_native("aten.prod", torch.ones(1, 0, dtype=getattr(torch, dtype)))
