@@ -18,7 +18,8 @@ from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.tensors import SymBoolType, is_tensor_type, tensor_meta
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, storage_type
+from xdsl_exir.lowering.linalg import LinalgBuilder
+from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.edge_to_linalg import FunctionLowering

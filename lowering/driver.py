@@ -41,7 +41,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.arithmetic import SYMBOLS as SYMBOLS
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, Buffer, Value, memref_type
-from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.lowering.tensors import storage_type
 
 BYTES, TYPICAL = "exir.bytes", "exir.typical"
 UNKNOWN = Expr.symbol("unknown")

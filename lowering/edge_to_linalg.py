@@ -35,11 +35,12 @@ from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.control_flow import Regions
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, lowered_type, storage_type, tensor_of
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
+from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type, tensor_of
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import inline_dispatches

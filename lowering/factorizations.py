@@ -16,11 +16,12 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.matrices import At
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.side_by_side import folded, greatest, units, updated, within
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 
 def exchanged(row: Scalar, k: Scalar, other: Scalar) -> Scalar:

@@ -12,11 +12,12 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.operators.indexing import search
 from xdsl_exir.lowering.reductions import dims_of, greatest, least
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 
 def limits_of(

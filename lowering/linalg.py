@@ -1,15 +1,12 @@
 """Building linalg on tensors: elementwise maps, reductions and reshapings over PyTorch's tensors.
 
-Tensors keep their PyTorch dtype beside the value, since the lowered types are signless: Bool and Byte are both `i8`
-(`i1` buffers are bit-packed by some vector lowerings, and `arith` takes no `ui8`). Loop bodies see numbers in the dtype
-they compute in (`scalar`); conversions happen where elements are read and written. Every `linalg.generic` has one result.
+Loop bodies see numbers in the dtype they compute in (`scalar`). Every `linalg.generic` has one result.
 Sizes may be symbolic (`sizes`); in bodies they are numbers like others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import prod as math_prod
 from typing import TypeAlias
 
@@ -30,19 +27,18 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.complex import CreateOp
 from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
-from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.dialects.upstream import ReshapeOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import body_types
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.arithmetic import IndexArithmetic
-from xdsl_exir.lowering.body_types import PARTS, TWICE, complex_type, compute_dtype, register_type, sum_dtype
+from xdsl_exir.lowering.body_types import PARTS, TWICE, complex_type, compute_dtype, sum_dtype
 from xdsl_exir.lowering.compensated import compensated, total_of
 from xdsl_exir.lowering.reassociation import (
     broadcast_map,
@@ -53,6 +49,15 @@ from xdsl_exir.lowering.reassociation import (
 )
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes, compute
+from xdsl_exir.lowering.tensors import (
+    Tensor,
+    load,
+    places,
+    static_size,
+    storage_type,
+    store,
+    tensor_of,
+)
 
 Body: TypeAlias = (
     Callable[[Scalar], Scalar]
@@ -61,41 +66,6 @@ Body: TypeAlias = (
     | Callable[[Scalar, Scalar, Scalar, Scalar], Scalar]
 )
 """What happens to elements, however many: written out so that the parameters of lambdas have types."""
-
-
-def storage_type(dtype: DType) -> Attribute:
-    """The element type of a lowered tensor."""
-    if dtype is dt.Bool:
-        return IntegerType(8)
-    return register_type(dtype)
-
-
-def tensor_of(sizes: Sequence[Dim], dtype: DType) -> TensorType[Attribute]:
-    """The lowered type of a tensor."""
-    return TensorType(storage_type(dtype), list(map(static_size, sizes)))
-
-
-def static_size(size: Dim) -> int:
-    """A size as types have it: symbolic ones are dynamic."""
-    return size if isinstance(size, int) else DYNAMIC_INDEX
-
-
-def lowered_type(meta: TensorMeta) -> TensorType[Attribute]:
-    """The type of a tensor below edge."""
-    return tensor_of(meta.shape, meta.dtype)
-
-
-@dataclass(frozen=True, eq=False)
-class Tensor:
-    """A tensor of the lowered program."""
-
-    value: SSAValue
-    shape: Sizes
-    dtype: DType
-
-    @property
-    def ndim(self) -> int:
-        return len(self.shape)
 
 
 def dims(count: int) -> list[AffineExpr]:
@@ -272,14 +242,23 @@ class LinalgBuilder(IndexArithmetic):
     ) -> Tensor:
         """`into` with one element replaced at each point of an index space, in order. `step` gets the tensor so far and
         the point's indices (`index` values), and gives the element's place and its new value."""
+
+        def replace(so_far: SSAValue, *at: SSAValue) -> SSAValue:
+            place, value = step(Tensor(so_far, into.shape, into.dtype), *at)
+            element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
+            return tensor.InsertOp(element, so_far, places(place)).result
+
+        return self.in_order(into, over, replace)
+
+    def in_order(self, into: Tensor, over: Sizes, step: Callable[..., SSAValue]) -> Tensor:
+        """`into` after what `step` does to it at each point of an index space, in order: it gets the tensor's value so far and the point's
+        indices, and gives its new value."""
         space = over or (1,)
         zero, one, *sizes = map(self.size, (0, 1, *space))
 
         def nest(so_far: SSAValue, indices: list[SSAValue]) -> SSAValue:
             if len(indices) == len(space):
-                place, value = step(Tensor(so_far, into.shape, into.dtype), *indices[: len(over)])
-                element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
-                return tensor.InsertOp(element, so_far, _places(place)).result
+                return step(so_far, *indices[: len(over)])
             block = Block(arg_types=[IndexType(), into.value.type])
             with s.body(block, self.size):
                 scf.YieldOp(nest(block.args[1], [*indices, block.args[0]]))
@@ -566,28 +545,3 @@ class LinalgBuilder(IndexArithmetic):
             return input
         shape = tuple(a + size + b for a, size, b in zip(low, input.shape, high, strict=True))
         return self.insert(input, self.fill(value, shape, input.dtype), low)
-
-
-def read(input: Tensor, place: Sequence[Scalar | SSAValue]) -> Scalar:
-    """The element at computed indices (integers or `index` values), inside a body. They have to be in range."""
-    value = tensor.ExtractOp(input.value, _places(place), storage_type(input.dtype)).result
-    return load(value, input.dtype)
-
-
-def _places(place: Sequence[Scalar | SSAValue]) -> list[SSAValue]:
-    return [s.to_index(x) if isinstance(x, Scalar) else x for x in place]
-
-
-def load(value: SSAValue, dtype: DType) -> Scalar:
-    """An element as bodies compute with it."""
-    if dtype is dt.Bool:
-        zero = arith.ConstantOp(IntegerAttr(0, IntegerType(8))).result
-        return Scalar(arith.CmpiOp(value, zero, "ne").result, dt.Bool)
-    return s.cast(Scalar(value, dtype), compute_dtype(dtype))
-
-
-def store(value: Scalar, dtype: DType) -> SSAValue:
-    """A computed number as tensors hold it."""
-    if dtype is dt.Bool:
-        return arith.ExtUIOp(value.value, IntegerType(8)).result
-    return s.cast(value, dtype).value

@@ -15,10 +15,11 @@ from xdsl_exir.dialects.expr import Dim, apply, provably
 from xdsl_exir.dialects.meta import broadcast_shapes
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 At = Sequence[SSAValue]
 

@@ -6,9 +6,10 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.side_by_side import folded, greatest, product, units, within
+from xdsl_exir.lowering.tensors import Tensor, read
 
 SERIES = {dt.Float: (5, 2.0), dt.Double: (6, 1.0)}
 """Blocks of the exponential's series, each of three terms, and up to which norm they are exact: each squaring less rounds off less."""

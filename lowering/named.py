@@ -17,7 +17,8 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.named_linalg import LOOPS, OPERATIONS, NamedOp, Token, linear, renamed, tokens
 from xdsl_exir.lowering.body_types import compute_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, static_size, storage_type
+from xdsl_exir.lowering.linalg import LinalgBuilder
+from xdsl_exir.lowering.tensors import Tensor, static_size, storage_type
 
 # --- which name loops have -----------------------------------------------------------------------------------
 

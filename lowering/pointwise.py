@@ -19,8 +19,9 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor
 
 F = TypeVar("F", bound=Callable[..., Scalar])
 

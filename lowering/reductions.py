@@ -15,8 +15,9 @@ from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import is_unsigned, sum_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself
+from xdsl_exir.lowering.linalg import LinalgBuilder, itself
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor
 
 Combine = Callable[[Scalar, Scalar], Scalar]
 

@@ -14,10 +14,11 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, apply, prod
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.matrices import At
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 LANES = 16
 """Matrices that algorithms go through side by side: of float32, as many as the longest vectors have numbers."""

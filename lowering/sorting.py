@@ -1,18 +1,22 @@
-"""The order of elements along a dimension, by merging."""
+"""The order of elements along a dimension, by merging, and the first few of it, by the steps of `introselect`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from xdsl.ir import SSAValue
+from xdsl.builder import ImplicitBuilder
+from xdsl.dialects import scf, tensor
+from xdsl.ir import Block, Region, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import max_
+from xdsl_exir.dialects.expr import Dim, max_
+from xdsl_exir.interpreter.introselect import introselect
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.loops import first_where
-from xdsl_exir.lowering.places import in_range, replaced
+from xdsl_exir.lowering.places import Place, in_range, replaced
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor, places, read
 
 
 def precedes(descending: bool) -> Callable[[Scalar, Scalar], Scalar]:
@@ -70,3 +74,99 @@ def merged(
         return s.select(from_left, entry(start + left), entry(middle + right))
 
     return b.indexed(element, self.shape, dt.Long)
+
+
+def first_of_order(
+    b: LinalgBuilder, self: Tensor, dim: int, descending: bool, count: Dim, is_sorted: bool
+) -> Tensor:
+    """Where the first `count` elements of an order along a dimension stand, at least one, which PyTorch's steps say of equal ones."""
+    before, size = precedes(descending), self.shape[dim]
+
+    def sized(new: Dim) -> tuple[Dim, ...]:
+        return (*self.shape[:dim], new, *self.shape[dim + 1 :])
+
+    # Behind the positions is the room that the steps ask for.
+    given = b.indexed(lambda *at: s.from_index(at[dim]), sized(size * 2), dt.Long)
+
+    def row(held: SSAValue, *at: SSAValue) -> SSAValue:
+        def place(index: Scalar) -> Place:
+            return replaced(at, dim, index)
+
+        def comes_first(x: Scalar, y: Scalar) -> Scalar:
+            return before(read(self, place(x)), read(self, place(y)))
+
+        steps = TensorSteps(Tensor(held, given.shape, dt.Long), place, comes_first)
+        introselect(steps, steps.number(count), steps.number(size), is_sorted)
+        return steps.memory[0]
+
+    found = b.in_order(given, sized(1), row)
+    return b.slice(found, [0] * self.ndim, sized(count), [1] * self.ndim)
+
+
+class CodeSteps:
+    """The steps of `introselect` as code. What memory is made of, loops and branches hand on: `memory` is what it is now."""
+
+    def __init__(self, *memory: SSAValue):
+        self.memory: Sequence[SSAValue] = memory
+
+    def number(self, x: Scalar | Dim) -> Scalar:
+        return x if isinstance(x, Scalar) else s.constant(x, dt.Long)
+
+    def half(self, x: Scalar) -> Scalar:
+        return s.shift_right(x, s.constant(1, dt.Long))
+
+    def repeat(
+        self,
+        state: Sequence[Scalar | Dim],
+        condition: Callable[..., Scalar],
+        step: Callable[..., Sequence[Scalar | Dim]],
+    ) -> list[Scalar]:
+        given = [*self.memory, *[self.number(x).value for x in state]]
+        types, count = [value.type for value in given], len(self.memory)
+        ask, turn = Block(arg_types=types), Block(arg_types=types)
+
+        def inside(values: Sequence[SSAValue]) -> list[Scalar]:
+            self.memory = values[:count]
+            return [Scalar(value, dt.Long) for value in values[count:]]
+
+        with ImplicitBuilder(ask):
+            scf.ConditionOp(condition(*inside(ask.args)).value, *ask.args)
+        with ImplicitBuilder(turn):
+            made = [self.number(x).value for x in step(*inside(turn.args))]
+            scf.YieldOp(*self.memory, *made)
+        return inside(scf.WhileOp(given, types, Region(ask), Region(turn)).results)
+
+    def choose(
+        self,
+        condition: Scalar,
+        then: Callable[[], Sequence[Scalar]],
+        otherwise: Callable[[], Sequence[Scalar]],
+    ) -> list[Scalar]:
+        before, blocks, made = self.memory, [Block(), Block()], list[Scalar]()
+        for way, block in zip((then, otherwise), blocks, strict=True):
+            self.memory = before
+            with ImplicitBuilder(block):
+                made = list(way())
+                scf.YieldOp(*self.memory, *[x.value for x in made])
+        types = [value.type for value in (*before, *[x.value for x in made])]
+        results = scf.IfOp(condition.value, types, [blocks[0]], [blocks[1]]).results
+        self.memory = results[: len(before)]
+        return [Scalar(value, x.dtype) for value, x in zip(results[len(before) :], made, strict=True)]
+
+
+class TensorSteps(CodeSteps):
+    """The row is part of a tensor of positions."""
+
+    def __init__(
+        self, row: Tensor, place: Callable[[Scalar], Place], precedes: Callable[[Scalar, Scalar], Scalar]
+    ):
+        super().__init__(row.value)
+        self.row, self.place, self.precedes = row, place, precedes
+
+    def get(self, place: Scalar | Dim) -> Scalar:
+        [row] = self.memory
+        return read(Tensor(row, self.row.shape, dt.Long), self.place(self.number(place)))
+
+    def put(self, place: Scalar | Dim, value: Scalar | Dim) -> None:
+        at = places(self.place(self.number(place)))
+        self.memory = [tensor.InsertOp(self.number(value).value, self.memory[0], at).result]

@@ -20,9 +20,10 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, apply, max_, min_, provably
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes, quotient
+from xdsl_exir.lowering.tensors import Tensor, read
 
 FEW = 32
 """Taps along a dimension, so that an input padded by as many is not much larger."""

@@ -16,6 +16,7 @@ from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
+from xdsl_exir.interpreter.introselect import first_places
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
 
@@ -225,24 +226,34 @@ def argsort(array: Array, axis: int, descending: bool) -> Array:
     return np.flip(last - np.flip(array, axis).argsort(axis, kind="stable"), axis)
 
 
-def ordered(self: Array, dim: int, descending: bool, count: int | None = None) -> tuple[Array, Array]:
-    """The first `count` elements in order along a dimension, and where they stood."""
+@impl("aten.sort", "aten.sort.stable")
+def sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     if self.ndim == 0:
         return self, np.zeros((), np.int64)
     order = argsort(self, dim, descending)
-    if count is not None:
-        order = order.take(range(count), dim)
     return np.take_along_axis(self, order, dim), order
 
 
-@impl("aten.sort", "aten.sort.stable")
-def sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
-    return ordered(self, dim, descending)
-
-
 @impl("aten.topk")
-def topk(self: Array, k: int, dim: int, largest: bool) -> tuple[Array, Array]:
-    return ordered(self, dim, largest, k)
+def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    values, order = sort(self, dim, largest)
+    if not self.ndim:
+        return values, order
+    if k:
+        take_steps(np.moveaxis(values, dim, -1), np.moveaxis(order, dim, -1), k, sorted)
+    order = order.take(range(k), dim)
+    return np.take_along_axis(self, order, dim), order
+
+
+def take_steps(values: Array, order: Array, count: int, is_sorted: bool) -> None:
+    """In the order of rows, in place, the first ones as PyTorch's steps find them, where these matter: of equal elements, and of those
+    in no order."""
+    before, after = values[..., :-1], values[..., 1:]
+    equal = (before == after) | ((before != before) & (after != after))
+    for row in map(tuple, np.argwhere(equal[..., :count].any(-1) | (not is_sorted))):
+        ranks = np.zeros(values.shape[-1], np.int64)
+        ranks[order[row][1:]] = (~equal[row]).cumsum()
+        order[row][:count] = first_places(ranks.tolist(), count, is_sorted)
 
 
 def search(boundaries: Array, values: Array, right: bool) -> Array:

@@ -20,9 +20,9 @@ from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.dialects.tensors import TensorMeta
-from xdsl_exir.lowering.linalg import static_size, storage_type
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import static_size, storage_type
 from xdsl_exir.names import own_name
 
 if TYPE_CHECKING:

@@ -33,8 +33,9 @@ from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
 from xdsl_exir.lowering.hoisting import hoist
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.target import Group
+from xdsl_exir.lowering.tensors import Tensor, tensor_of
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

@@ -26,7 +26,8 @@ from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
 from xdsl_exir.lowering.dispatches.views import is_view, views_of
 from xdsl_exir.lowering.driver import reinterpreted, with_elements
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.linalg import LinalgBuilder
+from xdsl_exir.lowering.tensors import Tensor
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

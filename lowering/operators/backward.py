@@ -13,12 +13,13 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import sum_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.operators.convolution import convolution, forward
 from xdsl_exir.lowering.operators.indexing import scatter_add
 from xdsl_exir.lowering.places import Place
 from xdsl_exir.lowering.reductions import shaped
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor, read
 from xdsl_exir.lowering.windows import Adaptive, Sliding, everywhere, lines_of
 
 Out = list[TensorMeta]

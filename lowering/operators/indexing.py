@@ -27,7 +27,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned, sum_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.operators.pointwise import floor_divide
 from xdsl_exir.lowering.operators.view import part
@@ -36,7 +36,8 @@ from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.reductions import alone
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
-from xdsl_exir.lowering.sorting import sorting_order
+from xdsl_exir.lowering.sorting import first_of_order, sorting_order
+from xdsl_exir.lowering.tensors import Tensor, read
 
 Out = list[TensorMeta]
 TensorLike = TypeVar("TensorLike", Tensor, TensorMeta)
@@ -341,27 +342,25 @@ def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor,
 # --- order ---------------------------------------------------------------------------------------------------
 
 
-def ordered(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
-    """The elements in order along a dimension, and where they stood."""
+@lowering("aten.sort", "aten.sort.stable")
+def sort(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
     if not self.ndim:
-        return self, b.fill(0, (), dt.Long)
+        return alone(b, self)
     dim = wrap_dim(dim, self.ndim)
     order = sorting_order(b, self, dim, descending)
     return indexed_by(b, self, dim, order, range(self.ndim), self.shape), order
 
 
-@lowering("aten.sort", "aten.sort.stable")
-def sort(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
-    return ordered(b, self, dim, descending)
-
-
 @lowering("aten.topk")
-def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, out: Out) -> list[Tensor]:
+def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, sorted: bool, out: Out) -> Sequence[Tensor]:
+    if not self.ndim:
+        return alone(b, self)
+    dim = wrap_dim(dim, self.ndim)
     shape = out[0].shape
-    return [
-        b.slice(result, [0] * result.ndim, shape, [1] * result.ndim)
-        for result in ordered(b, self, dim, descending=largest)
-    ]
+    if not shape[dim]:
+        return [b.fill(0, shape, meta.dtype) for meta in out]
+    order = first_of_order(b, self, dim, largest, shape[dim], sorted)
+    return indexed_by(b, self, dim, order, range(self.ndim), shape), order
 
 
 @lowering("aten.kthvalue", takes_complex=True)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from xdsl_exir.dialects.expr import Dim, max_, min_
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.lowering import lowering
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.operators.view import Out, window
+from xdsl_exir.lowering.tensors import Tensor
 
 # --- broadcasting and repeating ------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ from xdsl_exir.lowering.factorizations import (
     triangularized,
     with_rows_exchanged,
 )
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims, read
+from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.matrices import (
     adjoint,
     broadcast_batches,
@@ -53,12 +53,13 @@ from xdsl_exir.lowering.matrices import (
 )
 from xdsl_exir.lowering.matrix_functions import exponential
 from xdsl_exir.lowering.operators.creation import triangle
-from xdsl_exir.lowering.operators.indexing import ordered
+from xdsl_exir.lowering.operators.indexing import sort
 from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.reductions import Combine, norm
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.side_by_side import grouped
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 Out = list[TensorMeta]
 
@@ -351,7 +352,7 @@ def svd(b: LinalgBuilder, A: Tensor, out: Out) -> list[Tensor]:
         return nothing
     a = real_form(b, A) if A.dtype in PARTS else A
     values = lengths(b, by_rotations(b, a, with_rotations=False)[0])
-    descending = once_each(b, ordered(b, values, -1, True)[0], A.dtype)
+    descending = once_each(b, sort(b, values, -1, True)[0], A.dtype)
     # Of a matrix with more columns than rows the others are 0.
     first = part(b, descending, values.ndim - 1, 0, out[1].shape[-1])
     return [nothing[0], b.convert(first, out[1].dtype), nothing[2]]
@@ -382,7 +383,7 @@ def eigh(b: LinalgBuilder, A: Tensor, UPLO: str, out: Out) -> list[Tensor]:
         return read(a, at) + s.select(i.equals(j), read(bound, where), 0)
 
     values = lengths(b, by_rotations(b, b.indexed(shifted, a.shape, dt.Double), with_rotations=False)[0])
-    ascending = once_each(b, ordered(b, values, -1, False)[0], A.dtype)
+    ascending = once_each(b, sort(b, values, -1, False)[0], A.dtype)
     bounds = b.reshape(bound, (*batch, 1))
     result = b.elementwise(lambda x, bound: x - bound, [ascending, bounds], (*batch, size), out[0].dtype)
     return [result, nothing[1]]

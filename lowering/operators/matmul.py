@@ -9,8 +9,9 @@ from xdsl.ir.affine import AffineMap
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, dims
+from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor
 
 Out = list[TensorMeta]
 

@@ -14,10 +14,11 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, sum_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, itself
+from xdsl_exir.lowering.linalg import LinalgBuilder, itself
 from xdsl_exir.lowering.reductions import along, greatest, moments, shaped, size_of
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor
 
 Out = list[TensorMeta]
 

@@ -11,11 +11,12 @@ from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.operators.view import BITS, bitcast, of_parts, parts_of
 from xdsl_exir.lowering.pointwise import pointwise
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor
 
 # --- arithmetic ----------------------------------------------------------------------------------------------
 

@@ -7,8 +7,9 @@ from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.scalar import Scalar
+from xdsl_exir.lowering.tensors import Tensor
 
 Out = list[TensorMeta]
 

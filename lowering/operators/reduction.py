@@ -26,7 +26,7 @@ from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import sum_dtype
 from xdsl_exir.lowering.histograms import as_points, binned, counted, edges_of, limits_of
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.loops import repeat_while
 from xdsl_exir.lowering.operators.creation import between
 from xdsl_exir.lowering.operators.indexing import indexed_by
@@ -50,6 +50,7 @@ from xdsl_exir.lowering.reductions import (
 )
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sorting import sorting_order
+from xdsl_exir.lowering.tensors import Tensor, read
 
 Out = list[TensorMeta]
 

@@ -13,11 +13,12 @@ from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.shapes.slicing import clamped, from_start, slice_size
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.operators.view import Out, part, window
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read
 
 
 def pick(b: LinalgBuilder, self: Tensor, exprs: Sequence[AffineExpr], shape: Sizes) -> Tensor:

@@ -20,10 +20,11 @@ from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS, WHOLES
-from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, read, storage_type
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.linalg import dims as loop_indices
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, read, storage_type
 
 Out = list[TensorMeta]
 

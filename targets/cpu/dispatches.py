@@ -26,14 +26,15 @@ from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, epilogue_input
-from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Order, Scan
+from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Scan
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
 
 Schedule = Callable[["Planner", OperatorOp, Machine], bool]
 SCHEDULES: dict[str, tuple[str | None, Schedule]] = {}
@@ -333,47 +334,6 @@ def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     wide = dt.Double if pool.wide == "f64" else dt.Float
     arguments = [planes, planner.allocate(pool.scratch, wide), target]
     planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
-    return True
-
-
-# --- orders --------------------------------------------------------------------------------------------------
-
-ORDERED = (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short, dt.Char, dt.Byte, dt.Bool)
-"""Dtypes whose orders have kernels."""
-
-
-@schedule("aten.sort", Order)
-@schedule("aten.sort.stable", Order)
-def _sort(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    a = op.arguments()
-    return order(planner, op, machine, a["dim"], a["descending"])
-
-
-@schedule("aten.topk", Order)
-def _topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    a = op.arguments()
-    return order(planner, op, machine, a["dim"], a["largest"])
-
-
-def order(planner: Planner, op: OperatorOp, machine: Machine, dim: int, descending: bool) -> bool:
-    """The first elements in order along a dimension, as many as the results have, and where they stood."""
-    source = op.operands[0]
-    shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
-    if not shape or dtype not in ORDERED or 0 in (*shape, *results):
-        return False
-    dim %= len(shape)
-    size, count = shape[dim], results[dim]
-    if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
-        return False
-    unsigned = dtype in (dt.Byte, dt.Bool)
-    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
-    kernel = Order(outer, size, inner, count, str(storage_type(dtype)), descending, unsigned, machine=machine)
-    given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
-    made = [reshaped(planner.make(result), (outer, count, inner)) for result in op.results]
-    arguments = [given, planner.allocate(kernel.scratch, dt.Long), *made]
-    known = [value for value in arguments if value is not None]
-    assert len(known) == len(arguments)
-    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
     return True
 
 

@@ -15,7 +15,7 @@ from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, is_view, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
-from xdsl_exir.lowering.linalg import storage_type
+from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.elements import elementwise
 from xdsl_exir.targets.cpu.kernels import Constant, Elementwise, Epilogue, Input, Step
 

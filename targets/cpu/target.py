@@ -22,6 +22,7 @@ from xdsl_exir.targets.cpu.joins import JOIN_SCHEDULES
 from xdsl_exir.targets.cpu.kernel_forms import KernelForms
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
 from xdsl_exir.targets.cpu.machine import Processor
+from xdsl_exir.targets.cpu.orders import ORDER_SCHEDULES
 from xdsl_exir.targets.cpu.rows import RowGroup, space_of
 from xdsl_exir.targets.cpu.selections import SELECT_SCHEDULES
 from xdsl_exir.targets.cpu.tuning import Choices, learned, with_choice
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
 
 
-ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES | JOIN_SCHEDULES | SELECT_SCHEDULES
+ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES | JOIN_SCHEDULES | ORDER_SCHEDULES | SELECT_SCHEDULES
 """By operator."""
 
 

@@ -26,9 +26,10 @@ from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.edge_to_linalg import meta_of, refusal
-from xdsl_exir.lowering.linalg import Body, LinalgBuilder, Tensor, tensor_of
+from xdsl_exir.lowering.linalg import Body, LinalgBuilder
 from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.lowering.tensors import Tensor, tensor_of
 from xdsl_exir.targets.cpu.kernels.description import Body as Formula
 from xdsl_exir.targets.cpu.kernels.description import Instruction
 from xdsl_exir.targets.cpu.kernels.elements import (

@@ -27,6 +27,7 @@ from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
+from xdsl_exir.targets.cpu.kernels.topk import TopK
 
 __all__ = [
     "Across",
@@ -48,4 +49,5 @@ __all__ = [
     "Scan",
     "Select",
     "Step",
+    "TopK",
 ]

@@ -30,13 +30,28 @@ from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
+from xdsl_exir.targets.cpu.kernels.topk import TopK
 
 KIND, SIZE = "is", "size"
 
 PARTS: Mapping[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Across, Chain, Columns, Matmul, Conv2d, Copy, Fourier, MaxPool2d, Order, Scan, Select, rows.Rows),
+        *(
+            Across,
+            Chain,
+            Columns,
+            Matmul,
+            Conv2d,
+            Copy,
+            Fourier,
+            MaxPool2d,
+            Order,
+            Scan,
+            Select,
+            TopK,
+            rows.Rows,
+        ),
         *(
             description.Machine,
             description.Choice,

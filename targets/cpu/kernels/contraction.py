@@ -30,7 +30,8 @@ from xdsl_exir.targets.cpu.kernels.tile import FEW
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
 
 DEEP, BEFORE = 512, 8
 """Steps of a part of a long reduction, so that caches have those of both sides while all tiles of a panel take them; and by how much longer one of

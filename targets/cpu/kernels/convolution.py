@@ -54,7 +54,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
 
 
 Store = Callable[[SSAValue, Sequence[Index], int, Mask], None]

@@ -150,7 +150,8 @@ def tensors_of(element: Elementwise) -> Mapping[str, TensorMeta]:
 def lowering_of(element: Elementwise, metas: Mapping[str, TensorMeta]) -> Block | None:
     """What an operator's lowering to linalg does to elements."""
     from xdsl_exir.lowering import LOWERINGS
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor, tensor_of
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor, tensor_of
 
     cls = edge.OPERATORS[element.operator]
     entry = LOWERINGS.find(cls.SPEC)

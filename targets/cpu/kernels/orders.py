@@ -1,13 +1,13 @@
-"""Orders along a dimension: sorting, and the first few of an order.
+"""Orders along a dimension, by merging.
 
 Elements are compared as integers of 64 bits, whose order is that of the elements: NaN is the greatest and equals itself, zeros
 are equal whatever their sign. Of elements of up to 32 bits such a key holds the position as well, which makes it unique. Sorted runs are merged to runs of twice the
-length; of an order of which only a few are asked for, those so far are kept, and what comes after the last of them costs one comparison.
-Equal elements stay as they stand.
+length. Equal elements stay as they stand.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,9 +23,6 @@ from xdsl_exir.lowering.vector_builder import predicate, type_of
 from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
-
-FEW = 64
-"""Of an order, that are found without sorting it all; a larger part of a longer one too."""
 
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
@@ -62,7 +59,7 @@ def ascending(b: KernelBuilder, x: SSAValue, dtype: str, unsigned: bool, lanes: 
 
 
 @dataclass(frozen=True, eq=False)
-class Order(Kernel):
+class Ordered(Kernel):
     """The first `count` elements of x[outer, size, inner] in order along the middle dimension, and where they stood.
 
     The function's arguments: x, scratch, values[outer, count, inner], positions[outer, count, inner] of int64. Elements are of
@@ -79,23 +76,24 @@ class Order(Kernel):
     machine: Machine = field(default_factory=Machine)
 
     @property
-    def selects(self) -> bool:
-        """Whether the first ones are found without sorting all."""
-        return self.count <= FEW and 4 * self.count <= self.size
-
-    @property
-    def passes(self) -> int:
-        """How often runs are merged."""
-        return (self.size - 1).bit_length()
-
-    @property
     def packed(self) -> bool:
         """Whether a key holds an element's position."""
         return self.dtype not in ("f64", "i64")
 
     @property
+    @abstractmethod
     def work(self) -> Dim:
-        return prod((self.outer, self.inner, self.size)) * (8 if self.selects else 16 * self.passes)
+        """How many operations it takes, about."""
+
+    @property
+    @abstractmethod
+    def buffers(self) -> tuple[int, int]:
+        """How many buffers of entries it needs, and of how many."""
+
+    @property
+    @abstractmethod
+    def row(self) -> type[Row]:
+        """What builds the order of a row."""
 
     @property
     def threads(self) -> int:
@@ -103,9 +101,9 @@ class Order(Kernel):
 
     @property
     def scratch(self) -> Sizes:
-        """Shape of the buffer of int64 that it needs: keys, and positions where these are apart, each twice where runs are merged."""
-        runs = (1, self.count + 1) if self.selects else (2, self.size)
-        return (self.threads, (1 if self.packed else 2) * runs[0], runs[1])
+        """Shape of the buffer of int64 that it needs: keys, and positions where these are apart."""
+        count, size = self.buffers
+        return (self.threads, (1 if self.packed else 2) * count, size)
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -122,18 +120,21 @@ class Order(Kernel):
         rows = prod((self.outer, self.inner))
         with b.share(rows, self.threads, self.work) as (worker, row):
             outer, inner = b.delinearize(row, (self.outer, self.inner))
-            one = Row(self, b, worker, outer, inner)
-            one.select() if self.selects else one.merge()
+            self.row(self, b, worker, outer, inner).build()
 
 
-class Row:
+class Row(ABC):
     """Builds what happens to one row."""
 
-    def __init__(self, kernel: Order, b: KernelBuilder, worker: Index, outer: Index, inner: Index):
+    def __init__(self, kernel: Ordered, b: KernelBuilder, worker: Index, outer: Index, inner: Index):
         self.kernel, self.b = kernel, b
         self.worker, self.outer, self.inner = worker, outer, inner
         self.parts = 1 if kernel.packed else 2
         """Of an entry: its key, and its position."""
+
+    @abstractmethod
+    def build(self) -> None:
+        """The first entries in order, as results."""
 
     # Numbers.
 
@@ -190,51 +191,34 @@ class Row:
             b.store_number(value, buffers["values"], result)
             b.store_number(position, buffers["positions"], result)
 
-    # Orders.
 
-    def select(self) -> None:
-        """Each element that comes before the last of those kept takes its place among them; behind them is what was last."""
-        b, count = self.b, self.kernel.count
-        last = (1 << 63) - 1
-        with b.loop(0, count) as at:
-            self.write([self.constant(last)] * self.parts, 0, at)
-        with b.loop(0, self.kernel.size) as place:
-            entry = self.entry(place)
-            worst = self.read(0, count - 1)
-            # The first ones take places that nobody has, even if they are as great as can be.
-            early = b.compare("ult", place, count)
-            joins = self.op(arith.OrIOp, early, self.less(entry[0], worst[0]), dtype="i1")
-            with b.when_true(joins):
-                self.insert(entry, place)
-        self.finish(0)
+@dataclass(frozen=True, eq=False)
+class Order(Ordered):
+    """The whole order: `count` is `size`."""
 
-    def insert(self, entry: Sequence[SSAValue], place: Index) -> None:
-        """Puts an entry among those kept, of which there are as many as elements before it: what comes after it moves on."""
-        b, count = self.b, self.kernel.count
-        there = b.min(place, count - 1)
-        end = b.index(there)
+    @property
+    def work(self) -> Dim:
+        return prod((self.outer, self.inner, self.size)) * 16 * (self.size - 1).bit_length()
 
-        def move(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
-            """From the end on; carried is the free place."""
-            at = b.sub(b.sub(there, turn), 1)
-            before = self.read(0, at)
-            later = self.less(entry[0], before[0])
-            free = b.index(b.add(at, 1))
-            with b.when_true(later):
-                self.write(before, 0, free)
-            return [self.choose(later, b.index(at), carried[0])]
+    @property
+    def buffers(self) -> tuple[int, int]:
+        return 2, self.size
 
-        [free] = b.reduce(there, [end], move)
-        self.write(entry, 0, free)
+    @property
+    def row(self) -> type[Row]:
+        return Merge
 
-    def merge(self) -> None:
-        """Merges runs of one element, of two, and so on."""
-        b, size = self.b, self.kernel.size
-        with b.loop(0, size) as place:
+
+class Merge(Row):
+    """Builds the order of a row: merges runs of one element, of two, and so on, from one buffer to the other one."""
+
+    def build(self) -> None:
+        with self.b.loop(0, self.kernel.size) as place:
             self.write(self.entry(place), 0, place)
-        for turn in range(self.kernel.passes):
+        passes = (self.kernel.size - 1).bit_length()
+        for turn in range(passes):
             self.merge_runs(1 << turn, turn % 2)
-        self.finish(self.kernel.passes % 2)
+        self.finish(passes % 2)
 
     def merge_runs(self, width: int, run: int) -> None:
         """Runs of a width from one buffer to runs of twice that in the other one."""

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
 
 
 def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1) -> NDArray[Any]:

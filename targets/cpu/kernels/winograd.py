@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from xdsl_exir.lowering.linalg import LinalgBuilder, Tensor
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
 
 MODERATE = 2.0**60
 """Below it inputs and transformed filters give finite sums."""

@@ -233,6 +233,7 @@ def calls_of(kind: torch.dtype) -> list[Call]:
     if kind != torch.bool:
         y = torch.randperm(20).reshape(4, 5).to(kind)
         calls += [("topk", y, 2), ("topk", y, 3, 0, False)]
+        calls += [("topk", y // 7, 4), ("topk", y // 7, 3, 0, False), ("topk", y, 3, 1, True, False)]
     return calls
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.kernels import Order
+from xdsl_exir.targets.cpu.kernels import TopK
 
 torch = pytest.importorskip("torch")
 
@@ -78,25 +78,25 @@ def test_sorts_are_stable(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES[:-1])
 def test_the_first_of_an_order(dtype: str) -> None:
-    """Found without sorting all, and by sorting: the first of a stable order."""
+    """Kept as they come, of a heap, and by partitions: of equal elements those that PyTorch takes, which of all that are equal are not the first ones."""
     torch.manual_seed(1)
-    x = draw(dtype, 4, 83)
-    kinds = [(1, 1, True), (7, 1, False), (20, 1, True), (60, 1, True), (83, 1, False), (2, 0, False)]
-    calls = [lambda x, kind=kind: torch.topk(x, *kind) for kind in kinds]
-    results = compiled(calls, x).flat([x if x.dtype is torch.bfloat16 else x.numpy()])
-    for (count, dim, largest), values, places in zip(kinds, results[::2], results[1::2], strict=True):
-        order = torch.sort(x, dim=dim, stable=True, descending=largest)
-        for got, wanted in ((values, order[0]), (places, order[1])):
-            for mine, theirs in zip(bits(got), bits(wanted.narrow(dim, 0, count)), strict=True):
-                np.testing.assert_array_equal(mine, theirs)
+    x, same = draw(dtype, 4, 83), torch.zeros(2, 600, dtype=getattr(torch, dtype))
+    kinds = [(1, 1), (7, 1, False), (20, 1), (60, 1, True, False), (83, 1, False), (2, 0, False), (3, 0)]
+    calls = [lambda x, same, kind=kind: torch.topk(x, *kind) for kind in kinds]
+    calls += [lambda x, same, count=count: torch.topk(same, count) for count in (1, 5, 9, 40, 600)]
+    results = compiled(calls, x, same).flat([a if dtype == "bfloat16" else a.numpy() for a in (x, same)])
+    for got, wanted in zip(results, Calls(*calls)(x, same), strict=True):
+        for mine, theirs in zip(bits(got), bits(wanted), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
 
 
 def test_greatest_numbers_of_all_are_found() -> None:
     """Elements whose keys are the greatest that there are."""
     x = torch.full((2, 40), torch.iinfo(torch.int64).max)
+    wanted = torch.topk(x, 5, largest=False)
     [values, places] = compiled([lambda x: torch.topk(x, 5, largest=False)], x).flat([x.numpy()])
-    assert (values == x.numpy()[:, :5]).all()
-    assert places.tolist() == [[0, 1, 2, 3, 4]] * 2
+    assert (values == wanted[0].numpy()).all()
+    assert (places == wanted[1].numpy()).all()
 
 
 def test_rows_may_be_symbolic_and_shared() -> None:
@@ -118,10 +118,25 @@ def test_one_is_found_without_a_sort() -> None:
         assert {type(kernel).__name__ for kernel in scheduled} & {"Select", "Order"} == kinds
 
 
-def test_few_are_selected() -> None:
-    few, many = (Order(1, 1000, 1, count, "f32") for count in (5, 900))
-    assert few.selects
-    assert not many.selects
+def test_few_are_kept_as_they_come() -> None:
+    """Those that are neither the first of a heap, nor many, nor in no order."""
+    assert TopK(1, 100, 1, 5, "f32").keeps == 6
+    assert TopK(1, 5, 1, 5, "f32").keeps == 5
+    assert not TopK(1, 1000, 1, 5, "f32").keeps
+    assert not TopK(1, 1000, 1, 90, "f32").keeps
+    assert not TopK(1, 100, 1, 5, "f32", is_sorted=False).keeps
+
+
+def test_the_first_of_rows_of_any_length() -> None:
+    """By the same steps, without a kernel."""
+    long = 2 * torch.export.Dim("half", min=2)
+    calls = [lambda x: torch.topk(x, x.shape[1] // 2), lambda x: torch.topk(x, 2, largest=False)]
+    x = torch.randint(0, 5, (3, 300)).float()
+    run = compiled(calls, x, dynamic={"inputs": ({1: long},)})
+    for size in (4, 6, 20, 1000):
+        x = torch.randint(0, 5, (3, size)).float()
+        for got, wanted in zip(run.flat([x.numpy()]), Calls(*calls)(x), strict=True):
+            np.testing.assert_array_equal(got, wanted.numpy())
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int64", "uint8"])

@@ -1,0 +1,63 @@
+"""Orders along a dimension, and the first few of one, as dispatches with kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.lowering.dispatches.outline import Outline
+from xdsl_exir.lowering.dispatches.views import reshaped
+from xdsl_exir.lowering.tensors import storage_type
+from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
+from xdsl_exir.targets.cpu.kernels import Machine, Order, TopK
+from xdsl_exir.targets.cpu.kernels.orders import Ordered
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+
+ORDERED = (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short, dt.Char, dt.Byte, dt.Bool)
+"""Dtypes whose orders have kernels."""
+
+
+def sort(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    return order(planner, op, a["dim"], Order, descending=a["descending"], machine=machine)
+
+
+def topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    kind = {"descending": a["largest"], "is_sorted": a["sorted"]}
+    return order(planner, op, a["dim"], TopK, machine=machine, **kind)
+
+
+def order(planner: Planner, op: OperatorOp, dim: int, make: Callable[..., Ordered], **kind: Any) -> bool:
+    """The first elements in order along a dimension, as many as the results have, and where they stood."""
+    source = op.operands[0]
+    shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
+    if not shape or dtype not in ORDERED or 0 in (*shape, *results):
+        return False
+    dim %= len(shape)
+    size, count = shape[dim], results[dim]
+    if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
+        return False
+    unsigned = dtype in (dt.Byte, dt.Bool)
+    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
+    kernel = make(outer, size, inner, count, str(storage_type(dtype)), unsigned=unsigned, **kind)
+    given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
+    made = [reshaped(planner.make(result), (outer, count, inner)) for result in op.results]
+    arguments = [given, planner.allocate(kernel.scratch, dt.Long), *made]
+    known = [value for value in arguments if value is not None]
+    assert len(known) == len(arguments)
+    planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])
+    return True
+
+
+ORDER_SCHEDULES: dict[str, tuple[str | None, Schedule]] = {
+    "aten.sort": (Order.__name__, sort),
+    "aten.sort.stable": (Order.__name__, sort),
+    "aten.topk": (TopK.__name__, topk),
+}
+"""By operator."""
