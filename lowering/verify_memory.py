@@ -139,20 +139,28 @@ class Part:
 
 def part_of(op: memref.ViewOp, symbols: Mapping[str, SSAValue]) -> Part:
     """What a view takes of an arena. Raises `VerificationError` where its offset is not what it says."""
-    start = size_in(op.attributes.get(OFFSET))
+    start, seen = size_in(op.attributes.get(OFFSET)), False
     for trial in TRIALS:
         values = {name: trial + index for index, name in enumerate(symbols)}
+        if start is not None and at(start, values) is None:
+            continue
         actual = evaluate(op.byte_shift, {symbols[name]: value for name, value in values.items()})
-        start = actual if start is None else start
+        start, seen = actual if start is None else start, True
         if actual != at(start, values):
             raise VerificationError(f"a part of an arena is at byte {actual}, not at {start}, for {values}")
-    assert start is not None
+    if start is None or not seen:
+        raise VerificationError(
+            f"a part of an arena is at byte {start}, which no sizes tried have a value for"
+        )
     return Part(op, start, bytes_of(op, op.result.type))
 
 
-def at(size: Dim, values: Mapping[str, int]) -> int:
-    """A size for values of the symbols."""
-    return int(size.evaluate(values)) if isinstance(size, Expr) else size
+def at(size: Dim, values: Mapping[str, int]) -> int | None:
+    """A size for values of the symbols; None where it has none: of no call are there sizes that a size divides by 0 for."""
+    try:
+        return int(size.evaluate(values)) if isinstance(size, Expr) else size
+    except ExprError:
+        return None
 
 
 class Layout:
@@ -173,7 +181,8 @@ class Layout:
             for least in (64, 8, 4, 2, 1, 0, 1024, 16384)
             for order in orders
         ]
-        fit = (values for values in tried if all(at(size, values) > 0 for size in self.sizes if size != 0))
+        sizes = [size for size in self.sizes if size != 0]
+        fit = (values for values in tried if all((at(size, values) or 0) > 0 for size in sizes))
         self.values = next(fit, tried[0])  # for these all parts have elements, if they can
 
     @cached_property
@@ -193,7 +202,7 @@ class Layout:
     def order(self, size: Dim) -> int:
         """What a size is for some values of the symbols."""
         if size not in self.orders:
-            self.orders[size] = at(size, self.values)
+            self.orders[size] = at(size, self.values) or 0
         return self.orders[size]
 
     @cached_property
@@ -252,10 +261,8 @@ class Trials:
 
     def fit(self, values: Mapping[str, int]) -> bool:
         """Whether they are sizes of a call, as far as is known."""
-        try:
-            return all(at(size, values) >= 0 for size in self.sizes)
-        except ExprError:
-            return False  # a division by 0
+        found = (at(size, values) for size in self.sizes)
+        return all(size is not None and size >= 0 for size in found)
 
 
 def at_most(start: Dim, nbytes: Dim, end: Dim, trials: Trials) -> bool:
@@ -272,12 +279,8 @@ def holds_often(condition: Dim, trials: Trials) -> bool:
     """Whether a condition holds for many values of the symbols; not if there are none."""
     if not isinstance(condition, Expr):
         return bool(condition)
-    seen: list[bool] = []
-    for values in trials.values(symbols_in(condition)):
-        try:
-            seen.append(bool(condition.evaluate(values)))
-        except ExprError:
-            continue  # a division by 0: no sizes of any call
+    found = (at(condition, values) for values in trials.values(symbols_in(condition)))
+    seen = [bool(holds) for holds in found if holds is not None]
     return bool(seen) and all(seen)
 
 

@@ -5,7 +5,7 @@ count, a tensor of one element; then `_local_scalar_dense`, which reads it and g
 operators that take the size as they take any other.
 
     @counted("aten.nonzero")
-    def nonzero(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+    def nonzero(aten: Namespace, self: SSAValue, symbol: Dim) -> SSAValue:
         return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
@@ -32,6 +32,7 @@ from xdsl_exir.dialects import aten as aten_dialect
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, sizes
 from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.meta import UNKNOWN, as_meta, infer_result_types
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
 from xdsl_exir.dialects.registry import Registry
 from xdsl_exir.dialects.signature import held_ranges_of
@@ -59,8 +60,12 @@ def counted(*names: str) -> Callable[[F], F]:
 # --- what rules are made of ----------------------------------------------------------------------------------
 
 
-def number(aten: Namespace, element: SSAValue, symbol: Expr) -> SSAValue:
-    """The element of a tensor as the number that a symbol stands for."""
+def number(aten: Namespace, element: SSAValue, symbol: Dim) -> SSAValue:
+    """The element of a tensor as the number that a symbol stands for, or as one that it has to be."""
+    if isinstance(symbol, int):
+        aten._assert_async.msg(
+            aten.eq.Scalar(element, symbol), f"a size that depends on data is not {symbol}"
+        )
     return item(aten, element, [SymIntType(symbol)])
 
 
@@ -69,7 +74,7 @@ def true_places(aten: Namespace, flags: SSAValue, size: SSAValue) -> SSAValue:
     return aten.select.int(aten.nonzero_static(flags, size=size), 1, 0)
 
 
-def count(aten: Namespace, flags: SSAValue, symbol: Expr) -> SSAValue:
+def count(aten: Namespace, flags: SSAValue, symbol: Dim) -> SSAValue:
     """How many of a tensor's elements are not 0."""
     return number(aten, aten.sum(truth(aten, flags)), symbol)
 
@@ -98,19 +103,19 @@ def require_natural(aten: Namespace, self: SSAValue, message: str) -> None:
 
 
 @counted("aten.nonzero")
-def nonzero(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+def nonzero(aten: Namespace, self: SSAValue, symbol: Dim) -> SSAValue:
     return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 
 @counted("aten.masked_select")
-def masked_select(aten: Namespace, self: SSAValue, mask: SSAValue, symbol: Expr) -> SSAValue:
+def masked_select(aten: Namespace, self: SSAValue, mask: SSAValue, symbol: Dim) -> SSAValue:
     self, mask = aten.broadcast_tensors([self, mask])
     flags = flat(aten, mask)
     return aten.index_select(flat(aten, self), 0, true_places(aten, flags, count(aten, flags, symbol)))
 
 
 @counted("aten.index.Tensor")
-def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbol: Expr) -> Any:
+def index(aten: Namespace, self: SSAValue, indices: list[SSAValue | None], symbol: Dim) -> Any:
     """A mask stands for the places where it is True, an index for each of its dimensions. Indices are broadcast."""
     masks = [index for index in indices if index and meta(index).dtype in (dt.Bool, dt.Byte)]
     if not masks or not all(meta(mask).ndim for mask in masks):
@@ -172,7 +177,7 @@ def tensor_split(
 def groups(
     aten: Namespace,
     rows: SSAValue,
-    symbol: Expr,
+    symbol: Dim,
     return_inverse: bool = True,
     return_counts: bool = True,
 ) -> list[SSAValue]:
@@ -208,7 +213,7 @@ def ungrouped(aten: Namespace, order: SSAValue, inverse: SSAValue) -> SSAValue:
 
 
 @counted("aten._unique2")
-def unique(aten: Namespace, self: SSAValue, return_inverse: bool, return_counts: bool, symbol: Expr) -> Any:
+def unique(aten: Namespace, self: SSAValue, return_inverse: bool, return_counts: bool, symbol: Dim) -> Any:
     values, order = aten.sort.stable(flat(aten, self), stable=True)
     begins, inverse, counts = groups(aten, values, symbol, return_inverse, return_counts)
     if return_inverse:
@@ -223,7 +228,7 @@ def unique_consecutive(
     return_inverse: bool,
     return_counts: bool,
     dim: int | None,
-    symbol: Expr,
+    symbol: Dim,
 ) -> Any:
     if dim is not None:
         begins, inverse, counts = groups(aten, lines(aten, self, dim), symbol)
@@ -235,7 +240,7 @@ def unique_consecutive(
 
 
 @counted("aten.unique_dim")
-def unique_dim(aten: Namespace, self: SSAValue, dim: int, symbol: Expr) -> Any:
+def unique_dim(aten: Namespace, self: SSAValue, dim: int, symbol: Dim) -> Any:
     rows = lines(aten, self, dim)
     order = lexicographic(aten, rows)
     begins, inverse, counts = groups(aten, aten.index_select(rows, 0, order), symbol)
@@ -268,13 +273,13 @@ def lexicographic(aten: Namespace, rows: SSAValue) -> SSAValue:
 
 
 @counted("aten.repeat_interleave.Tensor")
-def repeat_interleave(aten: Namespace, repeats: SSAValue, symbol: Expr) -> SSAValue:
+def repeat_interleave(aten: Namespace, repeats: SSAValue, symbol: Dim) -> SSAValue:
     return aten.repeat_interleave.Tensor(repeats, output_size=number(aten, aten.sum(repeats), symbol))
 
 
 @counted("aten.bincount")
 def bincount(
-    aten: Namespace, self: SSAValue, weights: SSAValue | None, minlength: int, symbol: Expr
+    aten: Namespace, self: SSAValue, weights: SSAValue | None, minlength: int, symbol: Dim
 ) -> SSAValue:
     require_natural(aten, self, "bincount: an element is negative")
     numbers = cast(aten, self, dt.Long)
@@ -292,7 +297,7 @@ def bincount(
 
 
 @counted("aten.one_hot")
-def one_hot(aten: Namespace, self: SSAValue, symbol: Expr) -> SSAValue:
+def one_hot(aten: Namespace, self: SSAValue, symbol: Dim) -> SSAValue:
     require_natural(aten, self, "one_hot: Class values must be non-negative.")
     classes = aten.arange.start_step(0, number(aten, aten.add.Scalar(aten.amax(self), 1), symbol))
     return cast(aten, aten.eq.Tensor(aten.unsqueeze(self, -1), classes), dt.Long)
@@ -314,7 +319,7 @@ class Counter(Decomposer):
 
     def results(self, op: OperatorOp, builder: Builder) -> Results:
         named = symbols_of(sizes_of(op.results)) - self.known
-        new = [Expr.symbol(symbol) for symbol in sorted(named) if Expr.symbol(symbol).is_unbacked]
+        new: list[Dim] = [Expr.symbol(symbol) for symbol in sorted(named) if Expr.symbol(symbol).is_unbacked]
         self.known |= named
         if not any(is_tensor_type(result.type) for result in op.results):
             return KEEP
@@ -335,14 +340,19 @@ class Counter(Decomposer):
         return KEEP
 
 
-def said_again(op: OperatorOp) -> list[Expr]:
-    """The symbol of a size that depends on data, where a value before has said it: masks that PyTorch knows to pick equally many."""
-    try:
-        type(op).infer(op.arguments())
-    except ExirError:
-        named = {size for size in sizes_of(op.results) if isinstance(size, Expr) and size.is_unbacked}
-        return list(named) if len(named) == 1 else []
-    return []
+def said_again(op: OperatorOp) -> list[Dim]:
+    """The size that depends on data, where it has been said: by a value before, as of masks that PyTorch knows to pick equally many, or
+    by the program, which holds for one number only."""
+    types = infer_result_types(op.SPEC, op.arguments(lambda value: as_meta(value.type)))
+    said = {
+        size
+        for type, result in zip(types, op.results, strict=True)
+        if type is not None and is_tensor_type(type)
+        for known, size in zip(tensor_meta(type).shape, meta(result).shape, strict=True)
+        if known == UNKNOWN
+    }
+    found = [size for size in said if isinstance(size, int) or size.is_unbacked]
+    return found if len(said) == 1 else []
 
 
 def is_nothing(op: OperatorOp) -> bool:

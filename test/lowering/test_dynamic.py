@@ -715,3 +715,19 @@ def test_pieces_of_a_symbolic_size():
         torch.testing.assert_close(torch.as_tensor(run(x)), Thirds()(x))
     with pytest.raises(InputError):
         run(torch.randn(2, 10))
+
+
+class Halves(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        y = torch.relu(x).reshape(-1, 2, 2).reshape(1, 1, -1)
+        y = torch.nn.functional.pad(y.sin(), (1, 1)).cumsum(-1).flip(-1).cumsum(-1)
+        return torch.nn.functional.avg_pool1d(y, 3).sort()[0]
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_sizes_that_few_numbers_have_a_value_for():
+    """A size divided by one that is 0 for small numbers."""
+    exported = torch.export.export(Halves(), (torch.randn(4),), dynamic_shapes=({0: Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    x = torch.randn(4)
+    torch.testing.assert_close(torch.as_tensor(run(x)), Halves()(x))

@@ -24,6 +24,7 @@ from xdsl.parser import Parser
 import xdsl_exir
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import ExirError, UnsupportedError
+from xdsl_exir.interpreter.operators.symbolic import AssertionFailed
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.fallback import SplitEngine, make_engine
@@ -299,3 +300,16 @@ def test_a_mask_that_picks_again() -> None:
     x = torch.randn(2, 5, 3)
     masks = (torch.rand(2, 5) > 0.5, torch.zeros(2, 5, dtype=torch.bool), torch.ones(2, 5, dtype=torch.bool))
     check(function, *((x, mask) for mask in masks))
+
+
+def test_counts_that_the_program_holds_for() -> None:
+    """What is reshaped to sizes that are known has to be as much: the data is looked at."""
+
+    def function(_: Any, x: torch.Tensor, mask: torch.Tensor) -> Any:
+        some = x[mask].reshape(2, 3), torch.masked_select(x, ~mask.unsqueeze(-1)).view(3, 3)
+        return *some, mask.nonzero().reshape(4), torch.bincount(mask.int().view(-1)).reshape(2)
+
+    x, mask = torch.randn(1, 5, 3), torch.tensor([[True, False, False, True, False]])
+    run = check(function, (x, mask))
+    with pytest.raises(AssertionFailed, match="a size that depends on data is not 2"):
+        run(x.numpy(), ~mask.numpy())
