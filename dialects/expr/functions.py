@@ -188,9 +188,12 @@ def floordiv(a: Expr, b: Expr) -> Expr:
         if quotient:
             return add(from_terms(quotient), floordiv(from_terms(rest), from_terms(divisor)))
     a, b = from_terms(dividend), from_terms(divisor)
-    if a.head == "floordiv" and integer_of(b) is not None:
-        # floor(floor(x / y) / n) = floor(x / (y * n)) for a positive integer n, which b is in lowest terms.
-        return floordiv(a.args[0], mul(a.args[1], b))
+    more = dividend.get((), 0)
+    inner = from_terms({monomial: factor for monomial, factor in dividend.items() if monomial})
+    if inner.head == "floordiv" and integer_of(b) is not None and isinstance(more, int):
+        # floor((floor(x / y) + m) / n) = floor((x + m * y) / (y * n)) for a positive integer n, which b is in lowest terms.
+        x, y = inner.args
+        return floordiv(add(x, mul(constant(more), y)), mul(y, b))
     return call("floordiv", (a, b), "int")
 
 
@@ -200,7 +203,7 @@ def mod(a: Expr, b: Expr) -> Expr:
         return call("mod", (a, b), "float")
     _check_divisor(a, b)
     divisor = terms_of(b)
-    rest = _not_divisible(terms_of(a), divisor)
+    rest = _not_divisible(_whole_dividends(terms_of(a), b), divisor)
     if not rest:
         return constant(0)
     if leading_coefficient(divisor) < 0:
@@ -219,6 +222,18 @@ def _not_divisible(dividend: Terms, divisor: Terms) -> Terms:
         return split(dividend, divisor)[1]
     quotient = divide(dividend, divisor)
     return {} if quotient is not None and is_whole(quotient) else dividend
+
+
+def _whole_dividends(dividend: Terms, divisor: Expr) -> Terms:
+    """A dividend where for remainders of the same division, as often as a whole number says, stand what was divided."""
+    inner = {
+        monomial: factor
+        for monomial, factor in dividend.items()
+        if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(factor, int)
+        if monomial[0][0].head == "mod" and monomial[0][0].args[1] == divisor
+    }
+    others = {monomial: factor for monomial, factor in dividend.items() if monomial not in inner}
+    return merge((others, *(scale(terms_of(m[0][0].args[0]), factor) for m, factor in inner.items())))
 
 
 def _ceildiv(a: Expr, b: Expr) -> Expr:

@@ -14,6 +14,7 @@ from xdsl_exir.dialects.expr.nodes import (
     Expr,
     Monomial,
     Terms,
+    apply_node,
     call,
     constant,
     make_node,
@@ -110,6 +111,7 @@ def scale(terms: Terms, factor: Number) -> Terms:
 
 
 def from_terms(terms: Terms) -> Expr:
+    terms = _without_remainders(terms)
     if len(terms) > MAX_TERMS:
         raise ExprLimitError(f"a sum of {len(terms)} terms is too large")
     nodes = [
@@ -118,6 +120,31 @@ def from_terms(terms: Terms) -> Expr:
     if len(nodes) < 2:
         return nodes[0] if nodes else constant(0)
     return make_node("add", nodes, "int", sum_text(nodes))
+
+
+def _without_remainders(terms: Terms) -> Terms:
+    """The same without remainders whose dividend is left out then: `x - x mod 7` is `7 * (x floordiv 7)`, and `x + (-x) mod 7`, what `x` is
+    padded to, seven times its quotient rounded up."""
+    for monomial, coefficient in terms.items():
+        match monomial:
+            case ((Expr(head="mod", kind="int", args=(dividend, divisor)), 1),):
+                rest = {other: factor for other, factor in terms.items() if other != monomial}
+                left = merge((rest, scale(terms_of(dividend), coefficient)))
+                if len(left) < len(rest):
+                    whole_times = times(terms_of(divisor), terms_of(_quotient(dividend, divisor)))
+                    return _without_remainders(merge((left, scale(whole_times, -coefficient))))
+            case _:
+                pass
+    return terms
+
+
+def _quotient(dividend: Expr, divisor: Expr) -> Expr:
+    """Of integers, rounded down; of a negative sum the same of its negative, rounded up."""
+    terms = terms_of(dividend)
+    if leading_coefficient(terms) > 0:
+        return apply_node("floordiv", (dividend, divisor))
+    up = apply_node("ceildiv", (from_terms(scale(terms, -1)), divisor))
+    return from_terms(scale(terms_of(up), -1))
 
 
 def _term_order(term: tuple[Monomial, Number]) -> tuple[Any, ...]:

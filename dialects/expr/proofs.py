@@ -10,14 +10,9 @@ from typing import TypeAlias, cast
 
 from xdsl_exir.dialects.expr.functions import (
     COMPARISONS,
-    add,
     boolean,
     floordiv,
     mod,
-    mul,
-    pow_,
-    rational,
-    sub,
 )
 from xdsl_exir.dialects.expr.limits import ExprLimitError
 from xdsl_exir.dialects.expr.nodes import Dim, Expr, Terms, as_operand, constant
@@ -87,7 +82,7 @@ def _prove_comparison(head: str, a: Expr, b: Expr, ranges: Ranges) -> bool | Non
         return None
     try:
         difference = difference_of(a, b)
-        forms = (difference, terms_of(_proof_form(difference)))
+        forms = (difference, _proof_form(difference))
         low, high = _intersect(*(_polynomial_bounds(form, ranges) for form in forms))
     except ExprLimitError:
         return None  # too large to reason about
@@ -123,34 +118,45 @@ def _is_never_zero(terms: Terms) -> bool:
     return content > 0 and terms.get((), 0) % content != 0
 
 
-def _proof_form(terms: Terms) -> Expr:
-    """An equal expression in which division by a constant d appears only as `a mod d`, a in its residue class's
+def _proof_form(terms: Terms) -> Terms:
+    """Equal terms in which division by a constant d appears only as `a mod d`, a in its residue class's
     canonical form, so that expressions that say the same thing with division and with modulo meet."""
     products = (
-        mul(constant(c), *(pow_(_proof_atom(base), constant(n)) for base, n in monomial))
-        for monomial, c in terms.items()
+        reduce(times, [_proof_factor(base, n) for base, n in monomial], {(): coefficient})
+        for monomial, coefficient in terms.items()
     )
-    return add(constant(0), *products)
+    return merge(products)
 
 
-def _proof_atom(atom: Expr) -> Expr:
-    if atom.head not in ("floordiv", "mod"):
-        return atom
+def _proof_factor(atom: Expr, exponent: int) -> Terms:
+    if atom.head not in ("floordiv", "mod") or exponent < 0:
+        return {((atom, exponent),): 1}
+    return reduce(times, [_proof_atom(atom)] * exponent)
+
+
+def _proof_atom(atom: Expr) -> Terms:
+    """A quotient, or a remainder."""
     a, b = atom.args
     divisor = integer_of(b)
     if atom.head == "floordiv":
-        return atom if divisor is None else rational(sub(_proof_form(terms_of(a)), _residue(a, divisor)), b)
-    return sub(a, mul(b, floordiv(a, b))) if divisor is None else _residue(a, divisor)
+        if divisor is None:
+            return terms_of(atom)
+        rest = scale(_residue(a, divisor), -1)
+        return scale(merge((_proof_form(terms_of(a)), rest)), Fraction(1, divisor))
+    if divisor is not None:
+        return _residue(a, divisor)
+    whole = times(terms_of(b), terms_of(floordiv(a, b)))
+    return merge((terms_of(a), scale(whole, -1)))
 
 
-def _residue(a: Expr, divisor: int) -> Expr:
+def _residue(a: Expr, divisor: int) -> Terms:
     """a mod divisor, with a's coefficients reduced and common factors outside."""
     if not is_integral(a):
-        return mod(a, constant(divisor))
+        return terms_of(mod(a, constant(divisor)))
     terms = {monomial: int(c) % divisor for monomial, c in terms_of(a).items() if int(c) % divisor}
     content = math.gcd(divisor, *terms.values())
     reduced = from_terms({monomial: c // content for monomial, c in terms.items()})
-    return mul(constant(content), mod(reduced, constant(divisor // content)))
+    return scale(terms_of(mod(reduced, constant(divisor // content))), content)
 
 
 def _intersect(a: Interval, b: Interval) -> Interval:
