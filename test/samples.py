@@ -552,7 +552,12 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.dsplit.int": (call(f(2, 3, 4), 2),),
     "aten.dsplit.array": (call(f(2, 3, 4), [1, 3]),),
     "aten.im2col": (call(_IMAGE, [2, 2], [1, 1], [0, 0], [2, 2]),),
-    "aten.col2im": (call(f(1, 16, 9), [6, 6], [2, 2], [1, 1], [0, 0], [2, 2]),),
+    "aten.col2im": (
+        call(f(1, 16, 9), [6, 6], [2, 2], [1, 1], [0, 0], [2, 2]),
+        call(f(2, 18, 15), [6, 5], [3, 3], [1, 1], [1, 1], [2, 1]),
+        call(f(12, 9), [5, 7], [2, 3], [2, 1], [0, 0], [1, 2]),
+        call(f(8, 6), [6, 6], [2, 4], [3, 1], [1, 0], [3, 1]),
+    ),
     # indexing
     "aten.embedding": (call(f(5, 3), i(2, 4)),),
     "aten.embedding_bag": (call(f(5, 3), i(4), i(2)),),

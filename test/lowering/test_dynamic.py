@@ -731,3 +731,24 @@ def test_sizes_that_few_numbers_have_a_value_for():
     run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
     x = torch.randn(4)
     torch.testing.assert_close(torch.as_tensor(run(x)), Halves()(x))
+
+
+class Folded(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        size, fold = x.shape[-2:], torch.nn.functional.fold
+        overlapping = torch.nn.functional.unfold(x, (2, 3), padding=(0, 1), dilation=(2, 1))
+        apart = torch.nn.functional.unfold(x, 4, stride=2)
+        return fold(overlapping, size, (2, 3), padding=(0, 1), dilation=(2, 1)), fold(
+            apart, size, 4, stride=2
+        )
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_patches_of_images_of_any_size():
+    shapes = ({2: Dim.AUTO, 3: Dim.AUTO},)
+    exported = torch.export.export(Folded(), (torch.randn(2, 3, 12, 10),), dynamic_shapes=shapes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in ((12, 10), (9, 15), (7, 6)):
+        x = torch.randn(2, 3, *size)
+        for given, expected in zip(run(x), Folded()(x), strict=True):
+            torch.testing.assert_close(torch.as_tensor(given), expected)

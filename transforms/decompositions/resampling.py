@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
+from itertools import product
 from math import ceil
 from typing import Any, TypeAlias
 
@@ -470,12 +471,64 @@ def col2im(
         sizes, [height, width], kernel_size, dilation, padding, stride
     )
     channels, first = rows // (kh * kw), len(batch) + 1
+    turns = [overlaps(*options) for options in zip(kernel_size, dilation, stride, strict=True)]
+    if 0 < turns[0][0] * turns[1][0] <= MOST_OVERLAPS:
+        image, reached = laid_over(sizes, self, [*batch, channels], [(kh, oh), (kw, ow)], turns, stride)
+        right, below = (
+            sizes(size + pad - reach)
+            for size, pad, reach in zip((width, height), (left, top), reversed(reached), strict=True)
+        )
+        return aten.constant_pad_nd(image, [-left, right, -top, below])
     columns = aten.view(self, sizes.all([*batch, channels, kh, kw, oh, ow]))
     order = [*range(first), first, first + 2, first + 1, first + 3]
     shape = [*batch, channels, height + 2 * top, width + 2 * left]
     image = aten.full(sizes.all(shape), 0, dtype=meta(self).dtype)
     image = aten.index_put(image, [*([None] * first), *index], aten.permute(columns, order), True)
     return aten.constant_pad_nd(image, [-left, -left, -top, -top])
+
+
+MOST_OVERLAPS = 32
+"""So many patches that lie over one another are added as a whole; of more each element by itself."""
+
+
+def overlaps(taps: int, dilation: int, stride: int) -> tuple[int, int]:
+    """How many patches lie over one another at most, and by how many places of the next one each begins; none where patches have gaps
+    that others begin in."""
+    if stride == 1:
+        return taps, dilation
+    return (-(-taps // stride), 1) if dilation == 1 else (0, 0)
+
+
+def laid_over(
+    sizes: Sizes,
+    columns: SSAValue,
+    lead: Sequence[Dim],
+    patches: Sequence[tuple[Dim, Dim]],
+    turns: Sequence[tuple[int, int]],
+    stride: Sequence[int],
+) -> tuple[SSAValue, list[Dim]]:
+    """The sum of patches `[*lead, kh * kw, oh * ow]` where they lie, and the size that they reach in both dimensions. Places are told apart by where they are in a
+    step: there the taps of one turn lie side by side, and those of the next turn one step on."""
+    aten, first = sizes.aten, len(lead)
+    (kh, oh), (kw, ow) = patches
+    (rows, down), (across, right) = turns
+    x = aten.view(columns, sizes.all([*lead, kh, kw, oh, ow]))
+    missing = rows * stride[0] - kh, across * stride[1] - kw
+    x = aten.constant_pad_nd(x, [0, 0, 0, 0, 0, missing[1], 0, missing[0]]) if any(missing) else x
+    x = aten.view(x, sizes.all([*lead, rows, stride[0], across, stride[1], oh, ow]))
+    total: SSAValue | None = None
+    for i, j in product(range(rows), range(across)):
+        part = aten.select.int(aten.select.int(x, first + 2, j), first, i)
+        before, behind = (j * right, i * down), ((across - 1 - j) * right, (rows - 1 - i) * down)
+        part = aten.constant_pad_nd(part, [before[0], behind[0], before[1], behind[1]])
+        total = part if total is None else aten.add.Tensor(total, part)
+    assert total is not None
+    high, wide = oh + (rows - 1) * down, ow + (across - 1) * right
+    total = aten.permute(total, [*range(first), first + 2, first, first + 3, first + 1])
+    reached = [high * stride[0], wide * stride[1]]
+    return aten.view(
+        aten.clone(total, memory_format="contiguous_format"), sizes.all([*lead, *reached])
+    ), reached
 
 
 # --- affine grids --------------------------------------------------------------------------------------------
