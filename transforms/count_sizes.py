@@ -9,7 +9,8 @@ operators that take the size as they take any other.
         return aten.nonzero_static(self, size=count(aten, self, symbol))
 
 Rules are written as decompositions are, in `aten`, and what they build becomes edge. Besides the operator's arguments a rule
-may name `symbol`, the one that the results' types name first, or say again of data, or `out`, these types, where they name several. Of an operator
+may name `symbol`, the one that the results' types name first, or say again of data (or the number that the program holds for alone, which the count has to be),
+or `out`, these types, where they name several. Of an operator
 with a rule whose results are known to have no elements, they are made so. Without a rule, what names a symbol first for a size that its
 operands' sizes and numbers tell gets that size, and is refined to the symbol. Other operators stay as they are.
 """

@@ -381,7 +381,9 @@ def test_equal_and_derived_sizes(target: str) -> None:
     run = xdsl_exir.compile(program, target)
     for n in (2, 9):
         x, y, z = rand(2 * n), rand(n), rand(n)
-        np.testing.assert_allclose(run(x.numpy(), y.numpy(), z.numpy()), (x[:n] + y * z).numpy(), rtol=1e-6)
+        np.testing.assert_allclose(
+            run(x.numpy(), y.numpy(), z.numpy()), (x[:n] + y * z).numpy(), rtol=1e-6, atol=1e-6
+        )
     for sizes, message in (
         ((8, 4, 5), r"input 'z', dimension 0: 5 is not s\d+ = 4, since input 'y', dimension 0 is 4"),
         ((9, 4, 4), r"input 'x', dimension 0: 9 is not 2 \* s\d+ = 8, since input 'y', dimension 0 is 4"),

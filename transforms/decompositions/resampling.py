@@ -414,22 +414,27 @@ def coordinates(sizes: Sizes, count: Dim, taps: int, dilation: int, stride: int,
 
 
 def patches(
-    sizes: Sizes,
     image: Sequence[Dim],
     kernel_size: Sequence[int],
     dilation: Sequence[int],
     padding: Sequence[int],
     stride: Sequence[int],
-) -> tuple[list[SSAValue], list[Dim], list[int]]:
-    """Row and column indices that broadcast to `[kh, oh, kw, ow]`, that shape, and the padding of both."""
-    options = kernel_size, dilation, padding, stride
-    index: list[SSAValue] = []
-    shape: list[Dim] = []
-    for size, rank, (taps, spread, pad, step) in zip(image, (4, 2), zip(*options, strict=True), strict=True):
-        count = window_count(size, taps, step, pad, spread)
-        index.append(coordinates(sizes, count, taps, spread, step, rank))
-        shape += [taps, count]
-    return index, shape, list(padding)
+) -> list[Dim]:
+    """How many patches there are in both dimensions."""
+    options = zip(image, kernel_size, stride, padding, dilation, strict=True)
+    return [window_count(*of_dimension) for of_dimension in options]
+
+
+def places(
+    sizes: Sizes,
+    counts: Sequence[Dim],
+    kernel_size: Sequence[int],
+    dilation: Sequence[int],
+    stride: Sequence[int],
+) -> list[SSAValue]:
+    """Row and column indices that broadcast to `[kh, oh, kw, ow]`."""
+    options = zip(counts, kernel_size, dilation, stride, (4, 2), strict=True)
+    return [coordinates(sizes, *of_dimension) for of_dimension in options]
 
 
 @decomposition("aten.im2col")
@@ -443,9 +448,9 @@ def im2col(
 ) -> SSAValue:
     sizes = Sizes(aten, self)
     *batch, channels, height, width = meta(self).shape
-    index, (kh, oh, kw, ow), (top, left) = patches(
-        sizes, [height, width], kernel_size, dilation, padding, stride
-    )
+    (kh, kw), (top, left) = kernel_size, padding
+    oh, ow = patches([height, width], kernel_size, dilation, padding, stride)
+    index = places(sizes, [oh, ow], kernel_size, dilation, stride)
     padded = aten.constant_pad_nd(self, [left, left, top, top])
     first = len(batch) + 1
     picked = aten.index.Tensor(padded, [*([None] * first), *index])
@@ -467,13 +472,13 @@ def col2im(
     sizes = Sizes(aten, self, *output_size)
     *batch, rows, _ = meta(self).shape
     height, width = dims_of(output_size, "col2im")
-    index, (kh, oh, kw, ow), (top, left) = patches(
-        sizes, [height, width], kernel_size, dilation, padding, stride
-    )
+    (kh, kw), (top, left) = kernel_size, padding
+    oh, ow = patches([height, width], kernel_size, dilation, padding, stride)
     channels, first = rows // (kh * kw), len(batch) + 1
     turns = [overlaps(*options) for options in zip(kernel_size, dilation, stride, strict=True)]
     if 0 < turns[0][0] * turns[1][0] <= MOST_OVERLAPS:
-        image, reached = laid_over(sizes, self, [*batch, channels], [(kh, oh), (kw, ow)], turns, stride)
+        lead = [*batch, channels]
+        image, reached = laid_over(sizes, self, lead, kernel_size, [oh, ow], turns, stride)
         right, below = (
             sizes(size + pad - reach)
             for size, pad, reach in zip((width, height), (left, top), reversed(reached), strict=True)
@@ -483,6 +488,7 @@ def col2im(
     order = [*range(first), first, first + 2, first + 1, first + 3]
     shape = [*batch, channels, height + 2 * top, width + 2 * left]
     image = aten.full(sizes.all(shape), 0, dtype=meta(self).dtype)
+    index = places(sizes, [oh, ow], kernel_size, dilation, stride)
     image = aten.index_put(image, [*([None] * first), *index], aten.permute(columns, order), True)
     return aten.constant_pad_nd(image, [-left, -left, -top, -top])
 
@@ -503,15 +509,15 @@ def laid_over(
     sizes: Sizes,
     columns: SSAValue,
     lead: Sequence[Dim],
-    patches: Sequence[tuple[Dim, Dim]],
+    kernel_size: Sequence[int],
+    counts: Sequence[Dim],
     turns: Sequence[tuple[int, int]],
     stride: Sequence[int],
 ) -> tuple[SSAValue, list[Dim]]:
     """The sum of patches `[*lead, kh * kw, oh * ow]` where they lie, and the size that they reach in both dimensions. Places are told apart by where they are in a
     step: there the taps of one turn lie side by side, and those of the next turn one step on."""
     aten, first = sizes.aten, len(lead)
-    (kh, oh), (kw, ow) = patches
-    (rows, down), (across, right) = turns
+    (kh, kw), (oh, ow), ((rows, down), (across, right)) = kernel_size, counts, turns
     x = aten.view(columns, sizes.all([*lead, kh, kw, oh, ow]))
     missing = rows * stride[0] - kh, across * stride[1] - kw
     x = aten.constant_pad_nd(x, [0, 0, 0, 0, 0, missing[1], 0, missing[0]]) if any(missing) else x
