@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import scf
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from xdsl_exir.lowering.scalar import Scalar, constant, select, shift_right
 
@@ -15,18 +15,32 @@ def repeat_while(
     state: Sequence[Scalar], condition: Callable[..., Scalar], step: Callable[..., Sequence[Scalar]]
 ) -> list[Scalar]:
     """Numbers that `step` makes from the last ones, from `state` on, as long as `condition` holds of them."""
-    types = [x.value.type for x in state]
+
+    def numbers(values: Sequence[SSAValue]) -> list[Scalar]:
+        return [Scalar(value, x.dtype) for value, x in zip(values, state, strict=True)]
+
+    return numbers(
+        while_loop(
+            [x.value for x in state],
+            lambda values: condition(*numbers(values)),
+            lambda values: [x.value for x in step(*numbers(values))],
+        )
+    )
+
+
+def while_loop(
+    given: Sequence[SSAValue],
+    condition: Callable[[Sequence[SSAValue]], Scalar],
+    step: Callable[[Sequence[SSAValue]], Sequence[SSAValue]],
+) -> Sequence[SSAValue]:
+    """The same of values of any type."""
+    types = [value.type for value in given]
     before, after = Block(arg_types=types), Block(arg_types=types)
-
-    def inside(block: Block) -> list[Scalar]:
-        return [Scalar(arg, x.dtype) for arg, x in zip(block.args, state, strict=True)]
-
     with ImplicitBuilder(before):
-        scf.ConditionOp(condition(*inside(before)).value, *before.args)
+        scf.ConditionOp(condition(before.args).value, *before.args)
     with ImplicitBuilder(after):
-        scf.YieldOp(*[x.value for x in step(*inside(after))])
-    loop = scf.WhileOp([x.value for x in state], types, Region(before), Region(after))
-    return [Scalar(result, x.dtype) for result, x in zip(loop.results, state, strict=True)]
+        scf.YieldOp(*step(after.args))
+    return scf.WhileOp(given, types, Region(before), Region(after)).results
 
 
 def first_where(holds: Callable[[Scalar], Scalar], low: Scalar, high: Scalar) -> Scalar:

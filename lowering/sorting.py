@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 
 from xdsl.builder import ImplicitBuilder
 from xdsl.dialects import scf, tensor
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, max_
 from xdsl_exir.interpreter.introselect import introselect
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder
-from xdsl_exir.lowering.loops import first_where
+from xdsl_exir.lowering.loops import first_where, while_loop
 from xdsl_exir.lowering.places import Place, in_range, replaced
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.tensors import Tensor, places, read
@@ -121,20 +121,19 @@ class CodeSteps:
         condition: Callable[..., Scalar],
         step: Callable[..., Sequence[Scalar | Dim]],
     ) -> list[Scalar]:
-        given = [*self.memory, *[self.number(x).value for x in state]]
-        types, count = [value.type for value in given], len(self.memory)
-        ask, turn = Block(arg_types=types), Block(arg_types=types)
+        count = len(self.memory)
 
         def inside(values: Sequence[SSAValue]) -> list[Scalar]:
             self.memory = values[:count]
             return [Scalar(value, dt.Long) for value in values[count:]]
 
-        with ImplicitBuilder(ask):
-            scf.ConditionOp(condition(*inside(ask.args)).value, *ask.args)
-        with ImplicitBuilder(turn):
-            made = [self.number(x).value for x in step(*inside(turn.args))]
-            scf.YieldOp(*self.memory, *made)
-        return inside(scf.WhileOp(given, types, Region(ask), Region(turn)).results)
+        def carried(numbers: Sequence[Scalar | Dim]) -> list[SSAValue]:
+            return [*self.memory, *[self.number(x).value for x in numbers]]
+
+        def turn(values: Sequence[SSAValue]) -> list[SSAValue]:
+            return carried(step(*inside(values)))
+
+        return inside(while_loop(carried(state), lambda values: condition(*inside(values)), turn))
 
     def choose(
         self,

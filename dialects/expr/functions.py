@@ -43,6 +43,7 @@ from xdsl_exir.dialects.expr.polynomial import (
     leading_coefficient,
     lowest_terms,
     merge,
+    remainders_in,
     scale,
     split,
     terms_of,
@@ -188,12 +189,12 @@ def floordiv(a: Expr, b: Expr) -> Expr:
         if quotient:
             return add(from_terms(quotient), floordiv(from_terms(rest), from_terms(divisor)))
     a, b = from_terms(dividend), from_terms(divisor)
-    more = dividend.get((), 0)
-    inner = from_terms({monomial: factor for monomial, factor in dividend.items() if monomial})
-    if inner.head == "floordiv" and integer_of(b) is not None and isinstance(more, int):
-        # floor((floor(x / y) + m) / n) = floor((x + m * y) / (y * n)) for a positive integer n, which b is in lowest terms.
-        x, y = inner.args
-        return floordiv(add(x, mul(constant(more), y)), mul(y, b))
+    match [monomial for monomial in dividend if monomial] if integer_of(b) is not None else []:
+        case [((Expr(head="floordiv", args=(x, y)), 1),) as inner] if dividend[inner] == 1:
+            # floor((floor(x / y) + m) / n) = floor((x + m * y) / (y * n)) for a positive integer n, which b is in lowest terms.
+            return floordiv(add(x, mul(constant(dividend.get((), 0)), y)), mul(y, b))
+        case _:
+            pass
     return call("floordiv", (a, b), "int")
 
 
@@ -227,13 +228,12 @@ def _not_divisible(dividend: Terms, divisor: Terms) -> Terms:
 def _whole_dividends(dividend: Terms, divisor: Expr) -> Terms:
     """A dividend where for remainders of the same division, as often as a whole number says, stand what was divided."""
     inner = {
-        monomial: factor
-        for monomial, factor in dividend.items()
-        if len(monomial) == 1 and monomial[0][1] == 1 and isinstance(factor, int)
-        if monomial[0][0].head == "mod" and monomial[0][0].args[1] == divisor
+        monomial: scale(terms_of(divided), factor)
+        for monomial, factor, divided, by in remainders_in(dividend)
+        if by == divisor and isinstance(factor, int)
     }
     others = {monomial: factor for monomial, factor in dividend.items() if monomial not in inner}
-    return merge((others, *(scale(terms_of(m[0][0].args[0]), factor) for m, factor in inner.items())))
+    return merge((others, *inner.values()))
 
 
 def _ceildiv(a: Expr, b: Expr) -> Expr:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any, cast
 
@@ -125,17 +125,23 @@ def from_terms(terms: Terms) -> Expr:
 def _without_remainders(terms: Terms) -> Terms:
     """The same without remainders whose dividend is left out then: `x - x mod 7` is `7 * (x floordiv 7)`, and `x + (-x) mod 7`, what `x` is
     padded to, seven times its quotient rounded up."""
+    for monomial, coefficient, dividend, divisor in remainders_in(terms):
+        rest = {other: factor for other, factor in terms.items() if other != monomial}
+        left = merge((rest, scale(terms_of(dividend), coefficient)))
+        if len(left) < len(rest):
+            multiple_of = times(terms_of(divisor), terms_of(_quotient(dividend, divisor)))
+            return _without_remainders(merge((left, scale(multiple_of, -coefficient))))
+    return terms
+
+
+def remainders_in(terms: Terms) -> Iterator[tuple[Monomial, Number, Expr, Expr]]:
+    """Terms that are a number times a remainder, with that number, what is divided, and by what."""
     for monomial, coefficient in terms.items():
         match monomial:
             case ((Expr(head="mod", kind="int", args=(dividend, divisor)), 1),):
-                rest = {other: factor for other, factor in terms.items() if other != monomial}
-                left = merge((rest, scale(terms_of(dividend), coefficient)))
-                if len(left) < len(rest):
-                    whole_times = times(terms_of(divisor), terms_of(_quotient(dividend, divisor)))
-                    return _without_remainders(merge((left, scale(whole_times, -coefficient))))
+                yield monomial, coefficient, dividend, divisor
             case _:
                 pass
-    return terms
 
 
 def _quotient(dividend: Expr, divisor: Expr) -> Expr:

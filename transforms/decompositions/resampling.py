@@ -475,16 +475,15 @@ def col2im(
     (kh, kw), (top, left) = kernel_size, padding
     oh, ow = patches([height, width], kernel_size, dilation, padding, stride)
     channels, first = rows // (kh * kw), len(batch) + 1
+    columns = aten.view(self, sizes.all([*batch, channels, kh, kw, oh, ow]))
     turns = [overlaps(*options) for options in zip(kernel_size, dilation, stride, strict=True)]
     if 0 < turns[0][0] * turns[1][0] <= MOST_OVERLAPS:
-        lead = [*batch, channels]
-        image, reached = laid_over(sizes, self, lead, kernel_size, [oh, ow], turns, stride)
+        image, reached = laid_over(sizes, columns, turns, stride)
         right, below = (
             sizes(size + pad - reach)
             for size, pad, reach in zip((width, height), (left, top), reversed(reached), strict=True)
         )
         return aten.constant_pad_nd(image, [-left, right, -top, below])
-    columns = aten.view(self, sizes.all([*batch, channels, kh, kw, oh, ow]))
     order = [*range(first), first, first + 2, first + 1, first + 3]
     shape = [*batch, channels, height + 2 * top, width + 2 * left]
     image = aten.full(sizes.all(shape), 0, dtype=meta(self).dtype)
@@ -508,19 +507,17 @@ def overlaps(taps: int, dilation: int, stride: int) -> tuple[int, int]:
 def laid_over(
     sizes: Sizes,
     columns: SSAValue,
-    lead: Sequence[Dim],
-    kernel_size: Sequence[int],
-    counts: Sequence[Dim],
     turns: Sequence[tuple[int, int]],
     stride: Sequence[int],
 ) -> tuple[SSAValue, list[Dim]]:
-    """The sum of patches `[*lead, kh * kw, oh * ow]` where they lie, and the size that they reach in both dimensions. Places are told apart by where they are in a
+    """The sum of patches `[*lead, kh, kw, oh, ow]` where they lie, and the size that they reach in both dimensions. Places are told apart by where they are in a
     step: there the taps of one turn lie side by side, and those of the next turn one step on."""
-    aten, first = sizes.aten, len(lead)
-    (kh, kw), (oh, ow), ((rows, down), (across, right)) = kernel_size, counts, turns
-    x = aten.view(columns, sizes.all([*lead, kh, kw, oh, ow]))
-    missing = rows * stride[0] - kh, across * stride[1] - kw
-    x = aten.constant_pad_nd(x, [0, 0, 0, 0, 0, missing[1], 0, missing[0]]) if any(missing) else x
+    aten, (*lead, kh, kw, oh, ow), first = sizes.aten, meta(columns).shape, meta(columns).ndim - 4
+    (rows, down), (across, right) = turns
+    below, beside = rows * stride[0] - kh, across * stride[1] - kw
+    x = columns
+    if (below, beside) != (0, 0):
+        x = aten.constant_pad_nd(x, [0, 0, 0, 0, 0, sizes(beside), 0, sizes(below)])
     x = aten.view(x, sizes.all([*lead, rows, stride[0], across, stride[1], oh, ow]))
     total: SSAValue | None = None
     for i, j in product(range(rows), range(across)):
