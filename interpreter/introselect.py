@@ -3,8 +3,8 @@
 `torch.topk` on CPUs sorts part of a row with the C++ library's `partial_sort` where 64 times as many elements as it looks for are no
 more than there are, else it has `nth_element` and `sort`. None of them is stable: which of equal elements are among the
 first, and in which order, follows from their steps, those of libstdc++ (`bits/stl_algo.h`, `bits/stl_heap.h`): heaps, and
-partitions by the median of three. They stand here once, for whatever counts: Python's numbers, or what becomes code
-(`Steps`). They take rows as they come: the depth after which libstdc++ changes from partitions to a heap is not kept, which only rows made for it reach.
+partitions by the median of three. `torch.kthvalue` has a quickselect of its own (Sedgewick's, of 1978). They stand here once, for
+whatever counts: Python's numbers, or what becomes code (`Steps`). They take rows as they come: the depth after which libstdc++ changes from partitions to a heap is not kept, which only rows made for it reach.
 """
 
 from __future__ import annotations
@@ -120,6 +120,37 @@ def first_places(ranks: Sequence[int], count: int, is_sorted: bool = True) -> li
     return row.held[:count]
 
 
+def quickselect(row: Steps, nth: Number, size: Number) -> None:
+    """Brings what belongs at a place to it. What else is where, follows from the steps."""
+
+    def narrow(first: Number, last: Number) -> Sequence[Number]:
+        return row.choose(first + 1 < last, lambda: split(first, last), lambda: order(first, last))
+
+    def order(first: Number, last: Number) -> Sequence[Number]:
+        _swap_if_after(row, first, last)
+        return [last, last]
+
+    def split(first: Number, last: Number) -> Sequence[Number]:
+        _swap(row, row.half(first + last), first + 1)
+        _swap_if_after(row, first + 1, last)
+        _swap_if_after(row, first, last)
+        _swap_if_after(row, first + 1, first)
+        left, right = _exchange(row, row.get(first), first + 2, last, lambda left, right: left <= right)
+        _swap(row, first, right)
+        [first] = row.choose(right <= nth, lambda: [left], lambda: [first])
+        [last] = row.choose(nth <= right, lambda: [right - 1], lambda: [last])
+        return [first, last]
+
+    row.repeat([0, size - 1], lambda first, last: first < last, narrow)
+
+
+def place_of(ranks: Sequence[int], nth: int) -> int:
+    """Where the element stands that belongs at a place of the order. Of the elements there are `ranks`, integers in their order."""
+    row = PythonSteps(ranks)
+    quickselect(row, nth, len(ranks))
+    return row.held[nth]
+
+
 def _do_nothing() -> Sequence[Number]:
     return ()
 
@@ -142,6 +173,11 @@ def _swap(row: Steps, x: Number, y: Number) -> None:
     first, second = row.get(x), row.get(y)
     row.put(x, second)
     row.put(y, first)
+
+
+def _swap_if_after(row: Steps, x: Number, y: Number) -> None:
+    """Exchanges two places if the order of what they hold is the other one."""
+    _when(row, row.precedes(row.get(y), row.get(x)), lambda: _swap(row, x, y))
 
 
 # --- heaps: the last in order is at place 0 ------------------------------------------------------------------
@@ -238,7 +274,13 @@ def _median_to_first(row: Steps, first: Number, a: Number, b: Number, c: Number)
 def _partition(row: Steps, first: Number, last: Number) -> Number:
     """Where the second part of a range begins, whose elements do not come before a pivot, nor those of the first part after it."""
     _median_to_first(row, first, first + 1, first + row.half(last - first), last - 1)
-    pivot = row.get(first)
+    return _exchange(row, row.get(first), first + 1, last, lambda left, right: left < right)[0]
+
+
+def _exchange(
+    row: Steps, pivot: Number, left: Number, right: Number, goes_on: Callable[[Number, Number], Number]
+) -> Sequence[Number]:
+    """Swaps elements on the wrong side of a pivot, from both ends of a range on, and tells where the two searches have met."""
 
     def scan(left: Number, right: Number) -> tuple[Number, Number]:
         """To the next ones from both ends that are on the wrong side."""
@@ -254,8 +296,7 @@ def _partition(row: Steps, first: Number, last: Number) -> Number:
         _swap(row, left, right)
         return scan(left + 1, right)
 
-    [cut, _] = row.repeat(scan(first + 1, last), lambda left, right: left < right, exchange)
-    return cut
+    return row.repeat(scan(left, right), goes_on, exchange)
 
 
 def _insertion_sort(row: Steps, first: Number, last: Number) -> None:

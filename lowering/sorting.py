@@ -1,4 +1,4 @@
-"""The order of elements along a dimension, by merging, and the first few of it, by the steps of `introselect`."""
+"""The order of elements along a dimension, by merging, and parts of one by PyTorch's steps (`introselect`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xdsl.ir import Block, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, max_
-from xdsl_exir.interpreter.introselect import introselect
+from xdsl_exir.interpreter.introselect import Steps
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.loops import first_where, while_loop
@@ -76,10 +76,16 @@ def merged(
     return b.indexed(element, self.shape, dt.Long)
 
 
-def first_of_order(
-    b: LinalgBuilder, self: Tensor, dim: int, descending: bool, count: Dim, is_sorted: bool
+def found_by_steps(
+    b: LinalgBuilder,
+    self: Tensor,
+    dim: int,
+    descending: bool,
+    start: Dim,
+    count: Dim,
+    find: Callable[[Steps, Scalar], None],
 ) -> Tensor:
-    """Where the first `count` elements of an order along a dimension stand, at least one, which PyTorch's steps say of equal ones."""
+    """Where elements of an order along a dimension stand, `count` of them from a place on, to which steps bring them that are told how many there are."""
     before, size = precedes(descending), self.shape[dim]
 
     def sized(new: Dim) -> tuple[Dim, ...]:
@@ -96,11 +102,12 @@ def first_of_order(
             return before(read(self, place(x)), read(self, place(y)))
 
         steps = TensorSteps(Tensor(held, given.shape, dt.Long), place, comes_first)
-        introselect(steps, steps.number(count), steps.number(size), is_sorted)
+        find(steps, steps.number(size))
         return steps.memory[0]
 
     found = b.in_order(given, sized(1), row)
-    return b.slice(found, [0] * self.ndim, sized(count), [1] * self.ndim)
+    offsets = [start if axis == dim else 0 for axis in range(self.ndim)]
+    return b.slice(found, offsets, sized(count), [1] * self.ndim)
 
 
 class CodeSteps:

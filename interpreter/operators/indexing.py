@@ -16,7 +16,7 @@ from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
-from xdsl_exir.interpreter.introselect import first_places
+from xdsl_exir.interpreter.introselect import first_places, place_of
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
 
@@ -248,12 +248,22 @@ def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
 def take_steps(values: Array, order: Array, count: int, is_sorted: bool) -> None:
     """In the order of rows, in place, the first ones as PyTorch's steps find them, where these matter: of equal elements, and of those
     in no order."""
-    before, after = values[..., :-1], values[..., 1:]
-    equal = (before == after) | ((before != before) & (after != after))
+    equal = equals(values)
     for row in map(tuple, np.argwhere(equal[..., :count].any(-1) | (not is_sorted))):
-        ranks = np.zeros(values.shape[-1], np.int64)
-        ranks[order[row][1:]] = (~equal[row]).cumsum()
-        order[row][:count] = first_places(ranks.tolist(), count, is_sorted)
+        order[row][:count] = first_places(ranks(order[row], equal[row]), count, is_sorted)
+
+
+def equals(values: Array) -> Array:
+    """Whether elements of rows in order equal those after them."""
+    before, after = values[..., :-1], values[..., 1:]
+    return (before == after) | ((before != before) & (after != after))
+
+
+def ranks(order: Array, equal: Array) -> list[int]:
+    """How many different elements come before each of a row, whose order is given and which of it equal those after them."""
+    made = np.zeros(len(order), np.int64)
+    made[order[1:]] = (~equal).cumsum()
+    return made.tolist()
 
 
 def search(boundaries: Array, values: Array, right: bool) -> Array:
@@ -307,7 +317,11 @@ def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
     array = np.atleast_1d(self)
     if not 0 < k <= array.shape[dim]:
         raise ExirError(f"kthvalue: k = {k} is out of range for a dimension of size {array.shape[dim]}")
-    order = argsort(array, dim, descending=False)
+    values, order = sort(array, dim, False)
+    equal = np.pad(equals(np.moveaxis(values, dim, -1)), [(0, 0)] * (array.ndim - 1) + [(1, 1)])
+    rows = np.moveaxis(order, dim, -1)
+    for row in map(tuple, np.argwhere(equal[..., k - 1] | equal[..., k])):
+        rows[row][k - 1] = place_of(ranks(rows[row], equal[row][1:-1]), k - 1)
     shape = [1 if axis == dim % array.ndim else size for axis, size in enumerate(array.shape)]
     return nth(self, dim, keepdim, order, np.full(shape, k - 1))
 

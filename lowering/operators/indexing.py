@@ -24,19 +24,19 @@ from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.introselect import Steps, introselect, quickselect
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned, sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.operators.pointwise import floor_divide
-from xdsl_exir.lowering.operators.view import part
 from xdsl_exir.lowering.places import Place, in_range, is_within, replaced
 from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.reductions import alone
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
-from xdsl_exir.lowering.sorting import first_of_order, sorting_order
+from xdsl_exir.lowering.sorting import found_by_steps, sorting_order
 from xdsl_exir.lowering.tensors import Tensor, read
 
 Out = list[TensorMeta]
@@ -359,7 +359,12 @@ def topk(b: LinalgBuilder, self: Tensor, dim: int, largest: bool, sorted: bool, 
     shape = out[0].shape
     if not shape[dim]:
         return [b.fill(0, shape, meta.dtype) for meta in out]
-    order = first_of_order(b, self, dim, largest, shape[dim], sorted)
+    count = shape[dim]
+
+    def find(steps: Steps, size: Scalar) -> None:
+        introselect(steps, s.constant(count, dt.Long), size, sorted)
+
+    order = found_by_steps(b, self, dim, largest, 0, count, find)
     return indexed_by(b, self, dim, order, range(self.ndim), shape), order
 
 
@@ -369,7 +374,11 @@ def kthvalue(b: LinalgBuilder, self: Tensor, k: Dim, dim: int, out: Out) -> Sequ
         return alone(b, self)
     vectors = at_least_1d(b, self)
     dim = wrap_dim(dim, vectors.ndim)
-    places = part(b, sorting_order(b, vectors, dim, False), dim, k - 1, 1)
+
+    def find(steps: Steps, size: Scalar) -> None:
+        quickselect(steps, s.constant(k - 1, dt.Long), size)
+
+    places = found_by_steps(b, vectors, dim, False, k - 1, 1, find)
     values = indexed_by(b, vectors, dim, places, range(vectors.ndim), places.shape)
     return [b.reshape(result, meta.shape) for result, meta in zip((values, places), out, strict=True)]
 

@@ -1,7 +1,6 @@
 """What stands at a place of an order, in the form that kernels take: of short rows a sort, and what is taken from it (`selections` has the others).
 
     median(x, -1)                  becomes    sort(x, -1) at (n - 1) / 2, but at the first NaN where there is one
-    kthvalue(x, k, 0)              becomes    sort(x, 0) at k - 1
     mode(x, -1)                    becomes    sort(x, -1) where the longest run of equal elements ends
 
 NaN comes last in an order, so its last element says whether there is one. Sorts are stable: of equal elements the one that stands first counts.
@@ -68,14 +67,6 @@ def median(aten: Namespace, a: Arguments, numbers_only: bool) -> Results:
     return tuple(found) if "dim" in a else found[0]
 
 
-def kthvalue(aten: Namespace, a: Arguments) -> Results:
-    x, k, dim = a["self"], a["k"], a["dim"]
-    if not is_sortable(x) or is_selected(x, dim) or not isinstance(k, int):
-        return KEEP
-    found = [aten.slice.Tensor(result, dim, k - 1, k) for result in ordered(aten, x, dim)]
-    return tuple(found if a["keepdim"] else (aten.squeeze.dims(result, [dim]) for result in found))
-
-
 def mode(aten: Namespace, a: Arguments) -> Results:
     """The most frequent element, the least of several, and where it stands last. Places in a row are float32 numbers here, which kernels of rows take."""
     x, shape = a["self"], static(meta(a["self"]).shape)
@@ -111,6 +102,5 @@ ORDER_FORMS: dict[str, Form] = {
         for overload in ("", ".dim")
     },
     "aten.mode": Form(mode, SORTED, whole=True),
-    "aten.kthvalue": Form(kthvalue, SORTED, whole=True),
 }
 """By operator."""

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import prod
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
-from xdsl_exir.targets.cpu.kernels import Machine, Order, TopK
+from xdsl_exir.targets.cpu.kernels import KthValue, Machine, Order, TopK
 from xdsl_exir.targets.cpu.kernels.orders import Ordered
 
 if TYPE_CHECKING:
@@ -33,14 +33,30 @@ def topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     return order(planner, op, a["dim"], TopK, machine=machine, **kind)
 
 
-def order(planner: Planner, op: OperatorOp, dim: int, make: Callable[..., Ordered], **kind: Any) -> bool:
-    """The first elements in order along a dimension, as many as the results have, and where they stood."""
+def kthvalue(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    if not isinstance(a["k"], int):
+        return False
+    return order(planner, op, a["dim"], KthValue, 1, start=a["k"] - 1, machine=machine)
+
+
+def order(
+    planner: Planner,
+    op: OperatorOp,
+    dim: int,
+    make: Callable[..., Ordered],
+    count: Dim | None = None,
+    **kind: Any,
+) -> bool:
+    """Elements in order along a dimension, as many as the results have if it is not said, and where they stood."""
     source = op.operands[0]
     shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
     if not shape or dtype not in ORDERED or 0 in (*shape, *results):
         return False
     dim %= len(shape)
-    size, count = shape[dim], results[dim]
+    size = shape[dim]
+    if count is None:
+        count = results[dim]
     if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
         return False
     unsigned = dtype in (dt.Byte, dt.Bool)
@@ -59,5 +75,6 @@ ORDER_SCHEDULES: dict[str, tuple[str | None, Schedule]] = {
     "aten.sort": (Order.__name__, sort),
     "aten.sort.stable": (Order.__name__, sort),
     "aten.topk": (TopK.__name__, topk),
+    "aten.kthvalue": (KthValue.__name__, kthvalue),
 }
 """By operator."""

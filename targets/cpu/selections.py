@@ -1,4 +1,4 @@
-"""What stands at one place of an order, as a dispatch that does not sort: medians and k-th values of rows that are not short."""
+"""What stands in the middle of an order, as a dispatch that does not sort: medians of rows that are not short."""
 
 from __future__ import annotations
 
@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 
 
 def selection(planner: Planner, op: OperatorOp, machine: Machine, numbers: bool) -> bool:
-    """The lower one of the middle of all elements or of those along a dimension, or the k-th one, and where it stands."""
+    """The lower one of the middle of all elements or of those along a dimension, and where it stands."""
     a, source = op.arguments(), op.operands[0]
     shape, dtype, dim = shape_of(source), meta_of(source).dtype, a.get("dim")
-    k = a.get("k")
-    if not is_selected(source, dim) or dtype not in ORDERED or not isinstance(k, int | None):
+    if not is_selected(source, dim) or dtype not in ORDERED:
         return False
     if dim is None:
         shape, dim = (prod(shape),), 0
     dim %= len(shape)
     size, outer, inner = shape[dim], prod(shape[:dim]), prod(shape[dim + 1 :])
     assert isinstance(size, int)
-    rank = None if k is None else k - 1
     unsigned = dtype in (dt.Byte, dt.Bool)
-    kernel = Select(outer, size, inner, rank, str(storage_type(dtype)), numbers, unsigned, machine)
+    kernel = Select(outer, size, inner, str(storage_type(dtype)), numbers, unsigned, machine)
     given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
     made = [reshaped(planner.make(result), (outer, 1, inner)) for result in op.results]
     if len(made) == 1:
@@ -48,10 +46,8 @@ def selection(planner: Planner, op: OperatorOp, machine: Machine, numbers: bool)
 
 
 SELECT_SCHEDULES: dict[str, tuple[str | None, Schedule]] = {
-    name: (Select.__name__, partial(selection, numbers="nan" in name))
-    for name in (
-        "aten.kthvalue",
-        *(f"aten.{median}{along}" for median in ("median", "nanmedian") for along in ("", ".dim")),
-    )
+    f"aten.{median}{along}": (Select.__name__, partial(selection, numbers=median == "nanmedian"))
+    for median in ("median", "nanmedian")
+    for along in ("", ".dim")
 }
 """By operator."""

@@ -1,4 +1,4 @@
-"""The first few of an order: of equal elements those that PyTorch takes, in its order."""
+"""The first few of an order and what is at one place of it: of equal elements those that PyTorch takes, in its order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from xdsl_exir.interpreter.introselect import first_places
+from xdsl_exir.interpreter.introselect import first_places, place_of
 
 torch = pytest.importorskip("torch")
 
@@ -27,3 +27,12 @@ def test_rows_in_order_and_backwards() -> None:
         for count in (3, 250, 500):
             wanted = torch.topk(torch.tensor(ranks), count, largest=False).indices.tolist()
             assert first_places(ranks, count) == wanted
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5, 17, 100])
+def test_the_place_of_a_kth_value_is_that_of_pytorch(size: int) -> None:
+    draw = random.Random(size)
+    for kinds in (1, 2, 10, 1000):
+        ranks = [draw.randrange(kinds) for _ in range(size)]
+        for k in range(1, size + 1):
+            assert place_of(ranks, k - 1) == torch.kthvalue(torch.tensor(ranks), k).indices.item()

@@ -27,7 +27,7 @@ from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
-from xdsl_exir.targets.cpu.kernels.topk import TopK
+from xdsl_exir.targets.cpu.kernels.topk import KthValue, TopK
 
 __all__ = [
     "Across",
@@ -41,6 +41,7 @@ __all__ = [
     "Fourier",
     "Input",
     "Kernel",
+    "KthValue",
     "Machine",
     "Matmul",
     "MaxPool2d",

@@ -60,7 +60,7 @@ def ascending(b: KernelBuilder, x: SSAValue, dtype: str, unsigned: bool, lanes: 
 
 @dataclass(frozen=True, eq=False)
 class Ordered(Kernel):
-    """The first `count` elements of x[outer, size, inner] in order along the middle dimension, and where they stood.
+    """Elements of the order of x[outer, size, inner] along the middle dimension, `count` from a place on, and where they stood.
 
     The function's arguments: x, scratch, values[outer, count, inner], positions[outer, count, inner] of int64. Elements are of
     `dtype`, integers `unsigned` or not. `size` is less than 2^31.
@@ -72,6 +72,7 @@ class Ordered(Kernel):
     count: int
     dtype: str
     descending: bool = False
+    start: int = 0
     unsigned: bool = False
     machine: Machine = field(default_factory=Machine)
 
@@ -134,7 +135,7 @@ class Row(ABC):
 
     @abstractmethod
     def build(self) -> None:
-        """The first entries in order, as results."""
+        """Entries in order, as results."""
 
     # Numbers.
 
@@ -179,10 +180,10 @@ class Row(ABC):
             self.b.store_number(value, self.b.buffers["scratch"], self.place(part, run, at))
 
     def finish(self, run: int) -> None:
-        """Gives the first entries of a run as results."""
+        """Gives entries of a run as results."""
         b, buffers = self.b, self.b.buffers
         with b.loop(0, self.kernel.count) as at:
-            position = self.read(run, at)[-1]
+            position = self.read(run, b.add(at, self.kernel.start))[-1]
             if self.kernel.packed:
                 position = self.op(arith.AndIOp, position, self.constant(0xFFFFFFFF))
             where = b.op(arith.IndexCastOp, [position], INDEX)

@@ -1,4 +1,4 @@
-"""Selections: the element at one place of an order, without sorting.
+"""Selections: the element in the middle of an order, without sorting.
 
 Elements are compared as integers whose order is theirs (`orders.ascending`). The greatest key of which at most so many are less is found from
 its highest bits on, two at a time: three counts of the keys that are less than a candidate, in whole vectors and without a branch, whatever
@@ -34,16 +34,15 @@ QUARTERS = 2
 
 @dataclass(frozen=True, eq=False)
 class Select(Kernel):
-    """The element of x[outer, size, inner] at a place of the order along the middle dimension, and where it first stands.
+    """The lower middle element of the order of x[outer, size, inner] along the middle dimension, and where it first stands.
 
-    The function's arguments: x, scratch, values[outer, 1, inner], positions[outer, 1, inner] of int64. NaN comes last. The place is `rank`; if that is
-    None the lower one of the middle, which is a NaN where there is one, unless `numbers` alone count.
+    The function's arguments: x, scratch, values[outer, 1, inner], positions[outer, 1, inner] of int64. It is a NaN where there is one,
+    unless `numbers` alone count.
     """
 
     outer: Dim
     size: int
     inner: Dim
-    rank: int | None
     dtype: str
     numbers: bool = False
     unsigned: bool = False
@@ -198,8 +197,6 @@ class Row:
     def rank(self) -> SSAValue:
         """How many elements come before the one that is asked for."""
         kernel, one = self.kernel, self.constant(1)
-        if kernel.rank is not None:
-            return self.constant(kernel.rank)
         if kernel.dtype.startswith("i"):
             return self.constant((kernel.size - 1) // 2)
         [numbers] = self.less(self.constant(self.greatest))

@@ -1,11 +1,12 @@
-"""The first few of an order, by the steps of `introselect`, which PyTorch takes.
+"""The first few of an order, or what stands at one place of it, by the steps that PyTorch takes (`introselect`).
 
-Of few, those so far are kept as they come, and what comes after the last of them costs one comparison: where no two of
+Of a few first ones, those so far are kept as they come, and what comes after the last of them costs one comparison: where no two of
 them are equal, the steps would give the same. Elements are compared as those of whole orders are (`orders`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.builder import ImplicitBuilder
@@ -14,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
-from xdsl_exir.interpreter.introselect import introselect
+from xdsl_exir.interpreter.introselect import introselect, quickselect
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sorting import CodeSteps
@@ -53,6 +54,23 @@ class TopK(Ordered):
         return Selection
 
 
+@dataclass(frozen=True, eq=False)
+class KthValue(Ordered):
+    """What belongs at the place `start` of an order: `count` is 1."""
+
+    @property
+    def work(self) -> Dim:
+        return prod((self.outer, self.inner, self.size)) * 8
+
+    @property
+    def buffers(self) -> tuple[int, int]:
+        return 1, self.size
+
+    @property
+    def row(self) -> type[Row]:
+        return Quickselect
+
+
 class MemorySteps(CodeSteps):
     """The row is memory. An entry is its key, which holds its position, or its position, of which there is a key elsewhere."""
 
@@ -80,28 +98,43 @@ class MemorySteps(CodeSteps):
         return first < second
 
 
-class Selection(Row):
+class Stepped(Row):
+    """Takes the entries of a row as they stand, and steps among them."""
+
+    def take_steps(self, find: Callable[[MemorySteps, Scalar], None]) -> None:
+        b, size = self.b, self.kernel.size
+        with b.loop(0, size) as place:
+            self.write(self.entry(place), 0, place)
+        steps = MemorySteps(self)
+        with ImplicitBuilder(b.block):
+            find(steps, steps.number(size))
+
+
+class Quickselect(Stepped):
+    """Builds what is at one place of the order of a row."""
+
+    def build(self) -> None:
+        self.take_steps(lambda steps, size: quickselect(steps, steps.number(self.kernel.start), size))
+        self.finish(0)
+
+
+class Selection(Stepped):
     """Builds the first few of a row."""
 
     kernel: TopK
 
     def build(self) -> None:
         if not self.kernel.keeps:
-            self.take_steps()
+            self.take_steps(self.select)
         else:
             self.keep()
             if self.kernel.keeps > 1:
                 with self.b.when_true(self.are_equal()):
-                    self.take_steps()
+                    self.take_steps(self.select)
         self.finish(0)
 
-    def take_steps(self) -> None:
-        b, kernel = self.b, self.kernel
-        with b.loop(0, kernel.size) as place:
-            self.write(self.entry(place), 0, place)
-        steps = MemorySteps(self)
-        with ImplicitBuilder(b.block):
-            introselect(steps, steps.number(kernel.count), steps.number(kernel.size), kernel.is_sorted)
+    def select(self, steps: MemorySteps, size: Scalar) -> None:
+        introselect(steps, steps.number(self.kernel.count), size, self.kernel.is_sorted)
 
     def keep(self) -> None:
         """Each element that comes before the last of those kept takes its place among them, which goes."""
