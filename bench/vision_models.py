@@ -1,10 +1,11 @@
 """Models of `timm` and torchvision natively, against eager PyTorch: whether the numbers are right, and what takes how long.
 
-    python bench/vision_models.py [--only 'PATTERN'] [--target native] [--batch 1] [--limit 600]
+    python bench/vision_models.py [--only 'PATTERN'] [--target native] [--batch 1] [--dynamic] [--limit 600]
 
 Each has random weights, is exported, saved, loaded, compiled without the interpreter's help and called, in a process of its own. It prints a
 line a model: `ok` with the largest difference in parts of the largest number of the output, seconds of export, import and compilation, and
-milliseconds of a call of ours and of eager's; `wrong`; what `xdsl-exir` refuses; or that `torch.export` does not take the model. Needs `timm` and
+milliseconds of a call of ours and of eager's; `wrong`; what `xdsl-exir` refuses; or that `torch.export` does not take the model. With `--dynamic` each is exported for as many images of
+any height and width as PyTorch takes it for, and also called with other ones. Needs `timm` and
 `torchvision` beside the development environment.
 """
 
@@ -223,14 +224,31 @@ def fastest(call: Callable[[], object], seconds: float = 1.0) -> float:
     return min(times) * 1e3
 
 
-def run(name: str, target: str, batch: int) -> str:
+def others(exported: torch.export.ExportedProgram, given: torch.Tensor) -> torch.Tensor:
+    """An input of other sizes, where the program leaves them open."""
+    [taken] = [node for node in exported.graph.nodes if node.name == exported.graph_signature.user_inputs[0]]
+    grown = {0: 1, given.dim() - 2: 64, given.dim() - 1: 32}
+
+    def is_open(size: int | torch.SymInt) -> bool:
+        """A symbol may have one number only."""
+        if isinstance(size, int) or size.node.expr.is_number:
+            return False
+        bounds = exported.range_constraints.get(size.node.expr)
+        return bounds is None or not bounds.is_singleton()
+
+    symbols = enumerate(taken.meta["val"].shape)
+    return torch.randn([given.shape[dim] + is_open(size) * grown.get(dim, 0) for dim, size in symbols])
+
+
+def run(name: str, target: str, batch: int, dynamic: bool) -> str:
     """The line of one model."""
-    net, inputs = made(name, batch)
+    net, inputs = made(name, max(batch, 2) if dynamic else batch)
+    any_size = dict.fromkeys((0, inputs[0].dim() - 2, inputs[0].dim() - 1), torch.export.Dim.AUTO)
     started = time.perf_counter()
     with torch.no_grad():
         wanted = net(*inputs)
         try:
-            exported = torch.export.export(net, inputs)
+            exported = torch.export.export(net, inputs, dynamic_shapes=(any_size,) if dynamic else None)
         except Exception as error:  # whatever stops it is the model's or PyTorch's
             return f"not exported   {first_line(error)}"
     with tempfile.TemporaryDirectory() as folder:
@@ -250,6 +268,9 @@ def run(name: str, target: str, batch: int) -> str:
             return f"refused        {first_line(error)}"
         apart = difference(executable(*inputs), wanted)
         with torch.no_grad():
+            if dynamic:
+                other = others(exported, inputs[0])
+                apart = max(apart, difference(executable(other), net(other)))
             ours, eager = fastest(lambda: executable(*inputs)), fastest(lambda: net(*inputs))
     word = "ok" if apart < 1e-4 else "wrong"
     return (
@@ -269,12 +290,13 @@ def main() -> None:
     parser.add_argument("--only", default="*", help="names, as timm/NAME or torchvision/NAME")
     parser.add_argument("--target", default="native")
     parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--dynamic", action="store_true")
     parser.add_argument("--limit", type=float, default=600, help="seconds that a model may take")
     parser.add_argument("--one", help="run this one here")
     given = parser.parse_args()
     if given.one:
         warnings.filterwarnings("ignore")
-        print(run(given.one, given.target, given.batch))
+        print(run(given.one, given.target, given.batch, given.dynamic))
         return
     outcomes = collections.Counter[str]()
     names = [*(f"timm/{name}" for name in TIMM), *(f"torchvision/{name}" for name in TORCHVISION)]
@@ -288,6 +310,7 @@ def main() -> None:
             given.target,
             "--batch",
             str(given.batch),
+            *(["--dynamic"] if given.dynamic else []),
         ]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=given.limit, check=False)
