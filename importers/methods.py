@@ -51,10 +51,10 @@ from xdsl_exir.importers.build import GraphBuilder
 from xdsl_exir.importers.drawn import in_drawn_order
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Tensor
+from xdsl_exir.importers.laid import as_laid
 from xdsl_exir.importers.least_sizes import least_sizes
 from xdsl_exir.importers.offsets import without_offsets
 from xdsl_exir.importers.strides import (
-    as_laid,
     clone_order,
     in_memory_order,
 )

@@ -9,7 +9,7 @@ not in the graph it is not known, and the operator is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from zlib import crc32
@@ -27,7 +27,7 @@ from xdsl_exir.dialects.expr import (
     provably_equal,
     to_srepr,
 )
-from xdsl_exir.dialects.sharing import Memory, is_viewable
+from xdsl_exir.dialects.sharing import Memory
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
@@ -35,6 +35,8 @@ from xdsl_exir.importers.rewriter import GraphRewriter, inverse, permute, permut
 from xdsl_exir.importers.views import CONJUGATIONS
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
+
+Order = tuple[int, ...]
 
 VIEWS = frozenset({"aten.as_strided", "aten.as_strided_copy"})
 SCATTERS = frozenset({"aten.as_strided_scatter"})
@@ -134,15 +136,23 @@ def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
     order = memory_order(meta)
     if order is not None:
         return order
-    sizes, strides = [*map(size_of, meta.sizes)], [*map(size_of, meta.strides)]
+    return iterated_order([*map(size_of, meta.sizes)], [[*map(size_of, meta.strides)]], ranges)
+
+
+def iterated_order(sizes: Sequence[Dim], held: Sequence[Sequence[Dim]], ranges: Ranges) -> Order:
+    """Dimensions from outermost to innermost as PyTorch walks along operands that have these strides: the first one that says how two
+    dimensions lie counts (`reorder_dimensions` in ATen's `TensorIterator.cpp`)."""
 
     def is_inside(dim: int, other: int) -> bool | None:
         """Whether a dimension lies inside another one; None where that is open."""
-        if strides[dim] == 0 or strides[other] == 0:
-            return None
-        if strides[dim] == strides[other]:
-            return provably(apply("lt", sizes[dim], sizes[other]), ranges) or None
-        return provably(apply("lt", strides[dim], strides[other]), ranges)
+        for strides in held:
+            if strides[dim] == 0 or strides[other] == 0:
+                continue
+            if strides[dim] != strides[other]:
+                return provably(apply("lt", strides[dim], strides[other]), ranges)
+            if provably(apply("lt", sizes[dim], sizes[other]), ranges):
+                return True
+        return None
 
     inner = [*reversed(range(len(sizes)))]
     for start in range(1, len(inner)):
@@ -155,141 +165,6 @@ def clone_order(meta: g.TensorMeta, ranges: Ranges) -> tuple[int, ...]:
                 inner[dim], inner[other] = inner[other], inner[dim]
                 dim = other
     return tuple(reversed(inner))
-
-
-Operands = Mapping[str, g.TensorMeta]
-Order = tuple[int, ...]
-Laid = Callable[[Operands, Ranges], Order | None]
-"""The order of dimensions that a kernel gives its result, by its operands; None where that is as it is traced."""
-
-
-def _as(name: str) -> Laid:
-    return lambda operands, ranges: clone_order(operands[name], ranges)
-
-
-def _as_the_tensor(operands: Operands, ranges: Ranges) -> Order | None:
-    """As the only operand that is no 0-dim tensor."""
-    shaped = [operand for operand in operands.values() if operand.sizes]
-    return clone_order(shaped[0], ranges) if len(shaped) == 1 < len(operands) else None
-
-
-def _row_major(operands: Operands, ranges: Ranges) -> Order | None:
-    return tuple(range(max(len(operand.sizes) for operand in operands.values())))
-
-
-def _row_major_of_complex(operands: Operands, ranges: Ranges) -> Order | None:
-    return _row_major(operands, ranges) if operands["self"].dtype.category is Category.COMPLEX else None
-
-
-def _row_major_or_channels_last(operands: Operands, ranges: Ranges) -> Order | None:
-    rank = len(operands["input"].sizes)
-    is_last = rank in (4, 5) and memory_order(operands["input"]) == (0, *range(2, rank), 1)
-    return None if is_last else tuple(range(rank))
-
-
-LAID: Mapping[str, Laid] = {
-    **dict.fromkeys(("aten.index_fill.int_Scalar", "aten.index_fill.int_Tensor"), _as("self")),
-    "aten.native_dropout_backward": _as("grad_output"),
-    **dict.fromkeys(
-        (
-            *("aten.copysign.Tensor", "aten.div.Tensor_mode", "aten.floor_divide", "aten.logaddexp"),
-            *("aten.logaddexp2", "aten.heaviside"),
-        ),
-        _as_the_tensor,
-    ),
-    **dict.fromkeys(
-        (
-            *("aten.log_sigmoid", "aten.log_sigmoid_forward", "aten.pow.Scalar", "aten.rrelu"),
-            *("aten.isin.Tensor_Tensor", "aten.isin.Tensor_Scalar"),
-            *("aten.upsample_nearest1d", "aten.upsample_nearest1d.vec"),
-        ),
-        _row_major,
-    ),
-    "aten.angle": _row_major_of_complex,
-    **dict.fromkeys(
-        (
-            *("aten.batch_norm", "aten.native_batch_norm", "aten._batch_norm_with_update"),
-            *("aten._native_batch_norm_legit", "aten._native_batch_norm_legit.no_stats"),
-            *("aten._native_batch_norm_legit_functional", "aten._native_batch_norm_legit_no_training"),
-        ),
-        _row_major_or_channels_last,
-    ),
-}
-"""Operators whose (first) results kernels lay in memory otherwise than they are traced, in PyTorch 2.13: `test_traced_apart.py` says which."""
-
-
-def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
-    """The graph with values lying as kernels lay them. What was traced to lie as those do lies as they do."""
-    values = dict(graph.values)
-    moved = False
-    for node in graph.nodes:
-        if node.target not in LAID and not moved:
-            continue
-        result = next(iter(node.result_names), None)
-        after = values.get(result or "")
-        refs = {item.name: item.value.name for item in node.inputs if isinstance(item.value, g.Ref)}
-        given = {name: values.get(ref) for name, ref in refs.items()}
-        operands = {name: found for name, found in given.items() if isinstance(found, g.TensorMeta)}
-        if result is None or not operands or not isinstance(after, g.TensorMeta):
-            continue
-        if node.target in LAID:
-            order = LAID[node.target](operands, ranges)
-        else:
-            by_value = {refs[name]: found for name, found in operands.items()}
-            if (seen := _seen_in(node, by_value, graph)) is not None:
-                values, moved = values | seen, True
-                continue
-            order = _moved_with(node, after, by_value, graph)
-        if order is not None and len(order) == len(after.sizes):
-            strides = strides_in(after, order)
-            if strides != tuple(after.strides):
-                values[result], moved = replace(after, strides=strides), True
-    return replace(graph, values=values) if moved else graph
-
-
-def _seen_in(node: g.Node, operands: Operands, graph: g.Graph) -> dict[str, g.TensorMeta] | None:
-    """The results of a node that has them in the memory of an operand which does not lie as it was traced: views of it have
-    its strides. None where it is no such node, or takes dimensions apart."""
-    seen: dict[str, g.TensorMeta] = {}
-    for result in filter(None, node.result_names):
-        viewed, after = viewed_by(node, result) or written_by(node, result), graph.values.get(result)
-        operand = operands.get(viewed.name) if viewed is not None else None
-        if viewed is None or operand is None or not isinstance(after, g.TensorMeta):
-            return None
-        traced = graph.values[viewed.name]
-        if operand is traced or not isinstance(traced, g.TensorMeta):
-            return None
-        if _reshapes(node) and not is_viewable(memory_of(operand), memory_of(after).sizes):
-            strides = strides_in(after, tuple(range(len(after.sizes))))
-        else:
-            pairs = zip(operand.sizes, traced.strides, operand.strides, strict=True)
-            known = {before: now for size, before, now in pairs if size != 1}
-            held = [stride for size, stride in zip(after.sizes, after.strides, strict=True) if size != 1]
-            if not known.keys() >= {stride for stride in held if stride != 0}:
-                return None
-            strides = tuple(known.get(stride, stride) for stride in after.strides)
-        seen[result] = replace(after, strides=strides)
-    return seen or None
-
-
-def _reshapes(node: g.Node) -> bool:
-    known = spec.specs().get(node.target)
-    return known is not None and known.sharing is not None and known.sharing.condition == "viewable"
-
-
-def _moved_with(node: g.Node, after: g.TensorMeta, operands: Operands, graph: g.Graph) -> Order | None:
-    """The order of an operand that does not lie as it was traced, if the result was traced to lie as it was: not by chance, as in
-    row-major order, unless it is computed element by element."""
-    known = spec.specs().get(node.target)
-    for name, operand in operands.items():
-        traced = graph.values[name]
-        if operand is not traced and isinstance(traced, g.TensorMeta):
-            order = memory_order(traced)
-            by_chance = order == tuple(range(len(traced.sizes)))
-            follows = not by_chance or (known is not None and "pointwise" in known.tags)
-            same = order is not None and order == memory_order(after)
-            return memory_order(operand) if same and follows else None
-    return None
 
 
 def strides_in(meta: g.TensorMeta, order: tuple[int, ...]) -> tuple[int | g.Symbolic, ...]:

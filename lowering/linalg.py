@@ -350,6 +350,13 @@ class LinalgBuilder(IndexArithmetic):
         def result_first(*elements: Scalar) -> Scalar:
             return combine(elements[-1], *elements[:-1])
 
+        if not over:
+            # Not a loop that reads what it writes: mlir-opt 22 fuses one without reductions into loops that run it many times.
+            def of_one(*elements: Scalar) -> Scalar:
+                return combine(s.constant(initial, compute_dtype(dtype)), *elements)
+
+            return self.convert(self.elementwise(of_one, inputs, shape, compute_dtype(dtype)), dtype)
+
         reduced = self.generic(
             [(input, broadcast_map(input.shape, source)) for input in inputs],
             self.fill(initial, kept, compute_dtype(dtype)),

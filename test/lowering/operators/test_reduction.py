@@ -89,3 +89,19 @@ def test_reductions_of_unknown_length_that_are_no_sums() -> None:
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32"])
 def test_products_of_nothing(dtype: str) -> None:
     check_native("aten.prod", torch.ones(1, 0, dtype=getattr(torch, dtype)))
+
+
+def test_a_reduction_of_one_number_is_computed_once() -> None:
+    """A loop that reads what it writes is not repeated for each element that the result meets."""
+
+    class Reductions(torch.nn.Module):
+        def forward(self, x: Any, n: Any) -> Any:
+            return [
+                x - r for r in (n.prod(), n.sum(), n.count_nonzero(), torch.linalg.vector_norm(n.double()))
+            ]
+
+    inputs = torch.ones(3, 5, dtype=torch.complex128), torch.tensor(-8)
+    program = xdsl_exir.from_exported_program(torch.export.export(Reductions(), inputs))
+    run = xdsl_exir.compile(program, target="native", fallback="error")
+    for got, wanted in zip(run.flat([x.numpy() for x in inputs]), Reductions()(*inputs), strict=True):
+        np.testing.assert_array_equal(got, wanted.numpy())
