@@ -754,3 +754,20 @@ def test_patches_of_images_of_any_size():
         x = torch.randn(2, 3, *size)
         for given, expected in zip(run(x), Folded()(x), strict=True):
             torch.testing.assert_close(torch.as_tensor(given), expected)
+
+
+class Tokens(torch.nn.Module):
+    """Patches as tokens: a product of sizes, each of them a quotient and one more."""
+
+    def forward(self, x: Any) -> Any:
+        return torch.nn.functional.max_pool2d(x, 3, 2, 1).flatten(2).transpose(1, 2)
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_flattening_of_quotients():
+    shapes = ({0: Dim.AUTO, 2: Dim.AUTO, 3: Dim.AUTO},)
+    exported = torch.export.export(Tokens(), (torch.randn(2, 3, 12, 10),), dynamic_shapes=shapes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in ((2, 3, 12, 10), (4, 3, 9, 15)):
+        x = torch.randn(*size)
+        torch.testing.assert_close(torch.as_tensor(run(x)), Tokens()(x))

@@ -219,14 +219,12 @@ def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SS
         return aten.view(self, [1])
     if start == end:
         return self
-    kept = sizes(aten, self)
-    merged = [size for size in meta(self).shape[start : end + 1] if isinstance(size, int)]
-    if len(merged) == end - start + 1:
-        size = prod(merged)
-    else:  # a view finds it, unless there may be no elements but for it
-        others = (*meta(self).shape[:start], *meta(self).shape[end + 1 :])
-        is_found = 0 not in meta(self).shape and is_static(others)
-        size = -1 if is_found else Sizes(aten, self)(product(meta(self).shape[start : end + 1]))
+    kept, size_of = sizes(aten, self), Sizes(aten, self)
+    merged = product(map(size_of.named, meta(self).shape[start : end + 1]))
+    # A view finds it, unless there may be no elements but for it.
+    others = (*meta(self).shape[:start], *meta(self).shape[end + 1 :])
+    is_found = isinstance(merged, Expr) and 0 not in meta(self).shape and is_static(others)
+    size = -1 if is_found else size_of(merged)
     return aten.view(self, [*kept[:start], size, *kept[end + 1 :]])
 
 
