@@ -1,9 +1,10 @@
-"""The first few of an order, step by step as PyTorch finds them, which says where equal ones stand.
+"""Orders, the first few of one, and what is at one place of it, step by step as PyTorch finds them, which says where equal ones stand.
 
 `torch.topk` on CPUs sorts part of a row with the C++ library's `partial_sort` where 64 times as many elements as it looks for are no
 more than there are, else it has `nth_element` and `sort`. None of them is stable: which of equal elements are among the
 first, and in which order, follows from their steps, those of libstdc++ (`bits/stl_algo.h`, `bits/stl_heap.h`): heaps, and
-partitions by the median of three. `torch.kthvalue` has a quickselect of its own (Sedgewick's, of 1978). They stand here once, for
+partitions by the median of three. `torch.sort` has the latter of elements of up to 16 bits (of others with AVX2 it sorts in vectors,
+which is not followed here: equal ones stay as they stand). `torch.kthvalue` has a quickselect of its own (Sedgewick's, of 1978). They stand here once, for
 whatever counts: Python's numbers, or what becomes code (`Steps`). They take rows as they come: the depth after which libstdc++ changes from partitions to a heap is not kept, which only rows made for it reach.
 """
 
@@ -11,6 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeAlias, TypeVar
+
+from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.expr import Dim
 
 Number: TypeAlias = Any
 """An integer or a truth value: Python's, or one that code computes, which has Python's operators +, -, *, < and <= and goes with the former."""
@@ -118,6 +122,33 @@ def first_places(ranks: Sequence[int], count: int, is_sorted: bool = True) -> li
     row = PythonSteps(ranks)
     introselect(row, count, len(ranks), is_sorted)
     return row.held[:count]
+
+
+LEAST_BY_DIGITS = 32768
+"""Integers of one dimension from which on PyTorch sorts them digit by digit (fbgemm)."""
+FEW = 16
+"""Elements that are put in order by insertion, which leaves equal ones as they stand."""
+
+
+def sorts_by_steps(shape: Sequence[Dim], dim: int, dtype: DType, descending: bool) -> bool:
+    """Whether `torch.sort` leaves equal elements of this dtype as they stand only if it is asked to."""
+    size = shape[dim]
+    by_digits = dtype.category is Category.INT and len(shape) == 1 and not descending
+    if isinstance(size, int) and (size <= FEW or (by_digits and size >= LEAST_BY_DIGITS)):
+        return False
+    return dtype.bits <= 16
+
+
+def introsort(row: Steps, size: Number) -> None:
+    """Brings all to their places."""
+    _sort(row, size, size)
+
+
+def sorted_places(ranks: Sequence[int]) -> list[int]:
+    """Where the elements of an order stand. Of the elements there are `ranks`, integers in their order."""
+    row = PythonSteps(ranks)
+    introsort(row, len(ranks))
+    return row.held[: len(ranks)]
 
 
 def quickselect(row: Steps, nth: Number, size: Number) -> None:
@@ -329,7 +360,7 @@ def _nth_element(row: Steps, nth: Number, size: Number) -> None:
 
 
 def _sort(row: Steps, count: Number, behind: Number) -> None:
-    """Partitions, from the left on, down to 16 elements; what is left to do an insertion sort does. The ends of ranges still to be
+    """Partitions, from the left on, down to a few elements; what is left to do an insertion sort does. The ends of ranges still to be
     partitioned are held `behind` the row, at first the end of all."""
 
     def part(first: Number, last: Number, free: Number) -> Sequence[Number]:
@@ -341,7 +372,7 @@ def _sort(row: Steps, count: Number, behind: Number) -> None:
         def go_on() -> Sequence[Number]:
             return [last, row.get(free - 1), free - 1]
 
-        return row.choose(first + 16 < last, divide, go_on)
+        return row.choose(first + FEW < last, divide, go_on)
 
     row.put(behind, count)
     row.repeat([0, count, behind + 1], lambda first, last, free: behind < free, part)

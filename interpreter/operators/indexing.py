@@ -16,7 +16,7 @@ from xdsl_exir.dialects.dtypes import DType, Float, Half
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
-from xdsl_exir.interpreter.introselect import first_places, place_of
+from xdsl_exir.interpreter.introselect import first_places, place_of, sorted_places, sorts_by_steps
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
 
@@ -226,17 +226,34 @@ def argsort(array: Array, axis: int, descending: bool) -> Array:
     return np.flip(last - np.flip(array, axis).argsort(axis, kind="stable"), axis)
 
 
-@impl("aten.sort", "aten.sort.stable")
-def sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
+def stable_sort(self: Array, dim: int, descending: bool) -> tuple[Array, Array]:
     if self.ndim == 0:
         return self, np.zeros((), np.int64)
     order = argsort(self, dim, descending)
     return np.take_along_axis(self, order, dim), order
 
 
+@impl("aten.sort")
+def sort(self: Array, dim: int, descending: bool, out: tuple[DType, ...]) -> tuple[Array, Array]:
+    values, order = stable_sort(self, dim, descending)
+    if self.ndim and sorts_by_steps(self.shape, dim, out[0], descending):
+        equal, rows = equals(np.moveaxis(values, dim, -1)), np.moveaxis(order, dim, -1)
+        for row in map(tuple, np.argwhere(equal.any(-1))):
+            rows[row] = sorted_places(ranks(rows[row], equal[row]))
+        values = np.take_along_axis(self, order, dim)  # zeros have signs
+    return values, order
+
+
+@impl("aten.sort.stable")
+def sort_stable(
+    self: Array, stable: bool | None, dim: int, descending: bool, out: tuple[DType, ...]
+) -> tuple[Array, Array]:
+    return stable_sort(self, dim, descending) if stable else sort(self, dim, descending, out)
+
+
 @impl("aten.topk")
 def topk(self: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
-    values, order = sort(self, dim, largest)
+    values, order = stable_sort(self, dim, largest)
     if not self.ndim:
         return values, order
     if k:
@@ -317,7 +334,7 @@ def kthvalue(self: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
     array = np.atleast_1d(self)
     if not 0 < k <= array.shape[dim]:
         raise ExirError(f"kthvalue: k = {k} is out of range for a dimension of size {array.shape[dim]}")
-    values, order = sort(array, dim, False)
+    values, order = stable_sort(array, dim, False)
     equal = np.pad(equals(np.moveaxis(values, dim, -1)), [(0, 0)] * (array.ndim - 1) + [(1, 1)])
     rows = np.moveaxis(order, dim, -1)
     for row in map(tuple, np.argwhere(equal[..., k - 1] | equal[..., k])):

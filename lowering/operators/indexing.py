@@ -24,7 +24,7 @@ from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.indexing import BAG_MAX, BAG_MEAN
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.errors import ExirError
-from xdsl_exir.interpreter.introselect import Steps, introselect, quickselect
+from xdsl_exir.interpreter.introselect import Steps, introselect, introsort, quickselect, sorts_by_steps
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned, sum_dtype
@@ -342,12 +342,22 @@ def masked_scatter(b: LinalgBuilder, self: Tensor, mask: Tensor, source: Tensor,
 # --- order ---------------------------------------------------------------------------------------------------
 
 
-@lowering("aten.sort", "aten.sort.stable")
+@lowering("aten.sort")
 def sort(b: LinalgBuilder, self: Tensor, dim: int, descending: bool) -> tuple[Tensor, Tensor]:
+    return sort_stable(b, self, False, dim, descending)
+
+
+@lowering("aten.sort.stable")
+def sort_stable(
+    b: LinalgBuilder, self: Tensor, stable: bool | None, dim: int, descending: bool
+) -> tuple[Tensor, Tensor]:
     if not self.ndim:
         return alone(b, self)
     dim = wrap_dim(dim, self.ndim)
-    order = sorting_order(b, self, dim, descending)
+    if not stable and sorts_by_steps(self.shape, dim, self.dtype, descending):
+        order = found_by_steps(b, self, dim, descending, 0, self.shape[dim], introsort)
+    else:
+        order = sorting_order(b, self, dim, descending)
     return indexed_by(b, self, dim, order, range(self.ndim), self.shape), order
 
 

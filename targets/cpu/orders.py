@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.interpreter.introselect import sorts_by_steps
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
-from xdsl_exir.targets.cpu.kernels import KthValue, Machine, Order, TopK
+from xdsl_exir.targets.cpu.kernels import KthValue, Machine, Order, Sort, TopK
 from xdsl_exir.targets.cpu.kernels.orders import Ordered
 
 if TYPE_CHECKING:
@@ -23,8 +24,12 @@ ORDERED = (dt.Float, dt.Double, dt.Half, dt.BFloat16, dt.Int, dt.Long, dt.Short,
 
 
 def sort(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    a = op.arguments()
-    return order(planner, op, a["dim"], Order, descending=a["descending"], machine=machine)
+    a, source = op.arguments(), meta_of(op.operands[0])
+    if not source.shape:
+        return False
+    by_steps = not a.get("stable") and sorts_by_steps(source.shape, a["dim"], source.dtype, a["descending"])
+    make = Sort if by_steps else Order
+    return order(planner, op, a["dim"], make, descending=a["descending"], machine=machine)
 
 
 def topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:

@@ -1,4 +1,4 @@
-"""The first few of an order and what is at one place of it: of equal elements those that PyTorch takes, in its order."""
+"""Orders, the first few of one and what is at one place of it: of equal elements those that PyTorch takes, in its order."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from xdsl_exir.interpreter.introselect import first_places, place_of
+from xdsl_exir.interpreter.introselect import first_places, place_of, sorted_places
 
 torch = pytest.importorskip("torch")
 
@@ -36,3 +36,12 @@ def test_the_place_of_a_kth_value_is_that_of_pytorch(size: int) -> None:
         ranks = [draw.randrange(kinds) for _ in range(size)]
         for k in range(1, size + 1):
             assert place_of(ranks, k - 1) == torch.kthvalue(torch.tensor(ranks), k).indices.item()
+
+
+@pytest.mark.parametrize("size", [1, 2, 16, 17, 40, 300, 1000])
+def test_places_of_a_sort_are_those_of_pytorch(size: int) -> None:
+    draw = random.Random(size)
+    for kinds in (1, 2, 10, 100):
+        ranks = [draw.randrange(kinds) for _ in range(size)]
+        wanted = torch.sort(torch.tensor(ranks, dtype=torch.int16)).indices.tolist()
+        assert sorted_places(ranks) == wanted

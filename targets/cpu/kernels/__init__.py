@@ -27,7 +27,7 @@ from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
-from xdsl_exir.targets.cpu.kernels.topk import KthValue, TopK
+from xdsl_exir.targets.cpu.kernels.topk import KthValue, Sort, TopK
 
 __all__ = [
     "Across",
@@ -49,6 +49,7 @@ __all__ = [
     "Rows",
     "Scan",
     "Select",
+    "Sort",
     "Step",
     "TopK",
 ]

@@ -1,4 +1,4 @@
-"""The first few of an order, or what stands at one place of it, by the steps that PyTorch takes (`introselect`).
+"""Orders, the first few of one, and what stands at one place of it, by the steps that PyTorch takes (`introselect`).
 
 Of a few first ones, those so far are kept as they come, and what comes after the last of them costs one comparison: where no two of
 them are equal, the steps would give the same. Elements are compared as those of whole orders are (`orders`).
@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, prod
-from xdsl_exir.interpreter.introselect import introselect, quickselect
+from xdsl_exir.interpreter.introselect import introselect, introsort, quickselect
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sorting import CodeSteps
@@ -52,6 +52,23 @@ class TopK(Ordered):
     @property
     def row(self) -> type[Row]:
         return Selection
+
+
+@dataclass(frozen=True, eq=False)
+class Sort(Ordered):
+    """The whole order: `count` is `size`. Equal elements stand as PyTorch's steps leave them."""
+
+    @property
+    def work(self) -> Dim:
+        return prod((self.outer, self.inner, self.size)) * 16 * (self.size - 1).bit_length()
+
+    @property
+    def buffers(self) -> tuple[int, int]:
+        return 1, 2 * self.size
+
+    @property
+    def row(self) -> type[Row]:
+        return Introsort
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +125,14 @@ class Stepped(Row):
         steps = MemorySteps(self)
         with ImplicitBuilder(b.block):
             find(steps, steps.number(size))
+
+
+class Introsort(Stepped):
+    """Builds the order of a row."""
+
+    def build(self) -> None:
+        self.take_steps(introsort)
+        self.finish(0)
 
 
 class Quickselect(Stepped):

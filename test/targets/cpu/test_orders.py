@@ -92,6 +92,25 @@ def test_the_first_of_an_order(dtype: str) -> None:
             np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.parametrize("target", ["native", "interpreter"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int16", "uint8", "bool"])
+@pytest.mark.parametrize("shape", [(3, 83), (300,), (40_000,), (12, 4)])
+def test_sorts_that_are_not_stable(dtype: str, shape: tuple[int, ...], target: str) -> None:
+    """Of elements of up to 16 bits: in the order that PyTorch's steps leave equal ones in, but for few, and many integers of one dimension."""
+    torch.manual_seed(3)
+    x = (torch.rand(shape) * 20).to(getattr(torch, dtype))
+    if x.is_floating_point():
+        x[..., ::7] = torch.nan
+    calls = [lambda x: x.sort(-1), lambda x: x.sort(0, descending=True), lambda x: [x.argsort(0)]]
+    program = xdsl_exir.from_exported_program(torch.export.export(Calls(*calls), (x,)))
+    run = xdsl_exir.compile(program, target=target)
+    for got, wanted in zip(
+        run.flat([x if dtype == "bfloat16" else x.numpy()]), Calls(*calls)(x), strict=True
+    ):
+        for mine, theirs in zip(bits(got), bits(wanted), strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
 def test_greatest_numbers_of_all_are_found() -> None:
     """Elements whose keys are the greatest that there are."""
     x = torch.full((2, 40), torch.iinfo(torch.int64).max)
