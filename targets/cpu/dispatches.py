@@ -484,7 +484,7 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         machine=machine,
     )
     frame = (*shape[:2], *[1, *shape[2:]][-2:])
-    if 0 in shape or frame != conv.out_shape or (conv.strategy == "depthwise" and not is_static(shape[2:])):
+    if 0 in shape or frame != conv.out_shape:
         return False
     result = op.results[0]
     ops = [*(unwiden(planner, a["weight"], op) if known else ()), op]

@@ -41,6 +41,7 @@ from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, Arguments, Form, narrowed
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
+from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
 from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -298,19 +299,17 @@ def transposed(aten: Namespace, a: Arguments, weight: Sequence[int], out: Sequen
     made = phases([])
     for at, axis in enumerate(axes):
         made = arranged(aten, made, axis, 2 + at, 2 + space + at)
-    n, _, *rest = sizes(aten, made)
+    size_of, (n, _, *rest) = Sizes(aten, made), meta(made).shape
     order = [dim for at in range(space) for dim in (2 + space + at, 2 + at)]
     if any(axis.stride > 1 for axis in axes):
         made = aten.permute(made, [0, 1, *order])
-    whole = [times(extent, axis.stride) for extent, axis in zip(rest[space:], axes, strict=True)]
-    if [n, *whole].count(-1) + (not isinstance(n, int)) > 1:
-        return KEEP
-    made = aten.view(made, [n, outputs, *whole])
+    whole = [size_of.named(extent) * axis.stride for extent, axis in zip(rest[space:], axes, strict=True)]
+    made = aten.view(made, [*size_of.all([n, outputs, *whole])])
     for at, (axis, size) in enumerate(zip(axes, out[2:], strict=True)):
-        if meta(made).shape[2 + at] != size:
-            if not isinstance(size, int):
+        if more := meta(made).shape[2 + at] - size:
+            if not isinstance(more, int):
                 return KEEP
-            made = aten.slice.Tensor(made, 2 + at, axis.start, axis.start + size)
+            made = aten.slice.Tensor(made, 2 + at, axis.start, axis.start - more or BEYOND)
     if empty and bias is not None:
         made = aten.add.Tensor(made, aten.view(bias, [outputs, *[1] * space]))
     return made

@@ -7,7 +7,7 @@
     "winograd"   3x3, stride 1, filters known beforehand: winograd.py
 
 Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
-height and width may be symbolic; height and width of depthwise ones may not.
+height and width may be symbolic.
 """
 
 from __future__ import annotations
@@ -216,18 +216,17 @@ class Conv2d(Kernel):
     @property
     def depthwise(self) -> Depthwise:
         """The kernel of the "depthwise" strategy."""
-        (h, w), (height, width) = static((self.h, self.w)), static(self.out_size)
         return Depthwise(
             self.n,
             self.c,
-            h,
-            w,
+            self.h,
+            self.w,
             self.o,
             self.kernel,
             self.stride,
             self.padding,
             self.dilation,
-            (height, width),
+            self.out_size,
             self.flat_epilogue,
             self.machine,
             self.threads,

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div, power_of_two
+from xdsl_exir.dialects.expr import Dim, ceildiv
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, power_of_two
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
@@ -21,18 +21,18 @@ from xdsl_exir.targets.cpu.kernels.phases import copy_row
 
 @dataclass(frozen=True)
 class Depthwise:
-    """A depthwise Conv2d: %image [N, C, H * W], %weight [O, KH, KW], %scratch, %out [N, O, HO * WO]; C divides O. N may be symbolic."""
+    """A depthwise Conv2d: %image [N, C, H * W], %weight [O, KH, KW], %scratch, %out [N, O, HO * WO]; C divides O. N, H and W may be symbolic."""
 
     n: Dim
     c: int
-    h: int
-    w: int
+    h: Dim
+    w: Dim
     o: int
     kernel: tuple[int, int]
     stride: tuple[int, int]
     padding: tuple[int, int]
     dilation: tuple[int, int]
-    out_size: tuple[int, int]
+    out_size: tuple[Dim, Dim]
     epilogue: Epilogue
     machine: Machine
     threads: int
@@ -44,12 +44,11 @@ class Depthwise:
         return self.choice.rows or self.machine.registers // 4
 
     @property
-    def scratch(self) -> tuple[int, int, int, int]:
+    def scratch(self) -> tuple[int, Dim, int, Dim]:
         """[workers, padded height, phases, elements of a phase]; the last vector may read beyond the padded row."""
-        lanes, phases = self.machine.lanes, self.stride[1]
         height, width = self.h + 2 * self.padding[0], self.w + 2 * self.padding[1]
-        reach = ceil_div(self.out_size[1], lanes) * lanes + (self.kernel[1] - 1) * self.dilation[1] // phases
-        return self.threads, height, phases, max(ceil_div(width, phases), reach)
+        phases = self.stride[1]
+        return self.threads, height, phases, ceildiv(width, phases) + self.machine.lanes - 1
 
     def build(self, b: KernelBuilder) -> None:
         """Builds the kernel's body."""
@@ -69,10 +68,12 @@ class Depthwise:
     def _channel(self, b: KernelBuilder, worker: Index, n: Index, output: Index) -> None:
         """One output channel: tile by tile down each column of vectors."""
         lanes, (ho, wo) = self.machine.lanes, self.out_size
-        rows, (full, rest) = Split(ho, self.rows), divmod(wo, lanes)
-        kinds = [(0, full, lanes, lanes)] if full else []
-        kinds += [(full, full + 1, power_of_two(rest), rest)] if rest else []
+        rows, full, rest = Split(ho, self.rows), wo // lanes, wo % lanes
+        few = power_of_two(rest) if isinstance(rest, int) else lanes
+        kinds = [(0, full, lanes, lanes), (full, ceildiv(wo, lanes), few, rest)]
         for first, last, size, present in kinds:
+            if first == last:
+                continue
             mask = b.mask_below(size, present)
             taps = self._taps(b, output, size)
             with b.loop(first, last) as block:

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
+from xdsl_exir.dialects.expr import Dim, ceildiv
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
 
 Place = tuple[SSAValue, Sequence[Index]]
 """A buffer, and where in it a row begins; of a row in phases, where each phase begins."""
 
 
 def copy_row(
-    b: KernelBuilder, source: Place, phases: Sequence[Place], size: int, left: int, lanes: int
+    b: KernelBuilder, source: Place, phases: Sequence[Place], size: Dim, left: int, lanes: int
 ) -> None:
     """A row of `size` pixels to its phases, behind `left` pixels of padding, which are not written."""
     match len(phases):
@@ -25,7 +26,7 @@ def copy_row(
         case count:
             for element in range(count):
                 offset, phase = divmod(element + left, count)
-                with b.loop(0, ceil_div(size - element, count)) as i:
+                with b.loop(0, ceildiv(size - element, count)) as i:
                     buffer, at = shifted(b, source, b.add(b.mul(i, count), element))
                     value = b.load(buffer, at, 1)
                     buffer, at = shifted(b, phases[phase], b.add(i, offset))
@@ -33,23 +34,25 @@ def copy_row(
 
 
 def _in_halves(
-    b: KernelBuilder, source: Place, phases: Sequence[Place], size: int, left: int, lanes: int
+    b: KernelBuilder, source: Place, phases: Sequence[Place], size: Dim, left: int, lanes: int
 ) -> None:
     """A row's even and odd elements apart, two vectors at a time."""
-    for offset, count, _ in b.pieces(size, 2 * lanes):
+    for offset, most, some in b.pieces(size, 2 * lanes):
+        # How many there are the last piece of an unknown size has to find out.
+        count = most if some is None else b.sub(size, offset)
         halves: list[SSAValue] = []
         for half in range(2):
-            present = min(max(count - half * lanes, 0), lanes)
             buffer, at = shifted(b, source, b.add(offset, half * lanes))
-            mask = b.mask_below(lanes, present)
+            present = b.sub(count, half * lanes)
+            is_there = not isinstance(present, int) or present > 0
             zeros = b.constant(0.0, "f32", lanes)
-            halves.append(b.load(buffer, at, lanes, mask) if present else zeros)
+            halves.append(b.load(buffer, at, lanes, b.mask_below(lanes, present)) if is_there else zeros)
         for parity in range(2):
-            present = min(lanes, ceil_div(count - parity, 2))
+            present = b.div(b.add(count, 1 - parity), 2)
             value = b.shuffle(halves[0], halves[1], lanes, range(parity, 2 * lanes, 2))
             shift, phase = divmod(parity + left, 2)
             buffer, at = shifted(b, phases[phase], b.add(b.div(offset, 2), shift))
-            if present:
+            if present != 0:
                 b.store(value, buffer, at, b.mask_below(lanes, present))
 
 
