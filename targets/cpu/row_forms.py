@@ -22,15 +22,20 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
 from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
+from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.matching import is_tensor, made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
 SHORT = 16
 """Elements of a row up to which one vector of them is not worth turning them."""
+
+WITH_KERNELS = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
+"""Dtypes whose products have kernels."""
 
 Arguments = dict[str, Any]
 """By name; `out` is the first result's type."""
@@ -196,7 +201,7 @@ def narrowed(aten: Namespace, x: SSAValue, dtype: DType) -> SSAValue:
     return cast if source is x or view is None else aten.view(cast, view.arguments()["size"])
 
 
-def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int], left: int = MOST) -> SSAValue:
+def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int | SSAValue], left: int = MOST) -> SSAValue:
     """A tensor seen as rows, what makes it element by element in these."""
     if not left or not is_made_by_elements(x):
         return aten.view(x, rows)
@@ -289,24 +294,32 @@ def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
 def group_norm(aten: Namespace, a: Arguments) -> Results:
     """The elements of each group are a row. Of several channels that are scaled, rows have statistics alone, and channels do the rest."""
     x, groups = a["input"], a["group"]
-    count, *rest = meta(x).shape
-    known = static(rest)
-    if not known or 0 in (count, *known):
+    count, channels, *space = meta(x).shape
+    if not isinstance(channels, int) or 0 in (count, channels, *space):
         return KEEP
-    channels, *space = known
-    count, length = count if isinstance(count, int) else -1, prod(known) // groups
     if groups == channels or a["weight"] is None:
         return channels_scaled(aten, a, groups), None, None
-    apart = [count, groups, channels // groups]
-    norm = aten.native_layer_norm(as_rows(aten, x, [-1, length]), [length], None, None, a["eps"])
+    size_of, apart = Sizes(aten, x), [groups, channels // groups]
+    length = size_of(apart[1] * size_of.together(space))
+    norm = normalized(aten, as_rows(aten, x, [-1, length]), a["eps"])
+    [count] = size_of.of_view([count])
     mean, scale = (aten.view(each, [count, groups, 1]) for each in norm[1:])
-    scale = aten.mul.Tensor(scale, aten.view(a["weight"], apart[1:]))
-    mean, scale = (
-        aten.view(each, [count, channels, *[1] * len(space)])
-        for each in (aten.clone(aten.expand(mean, apart)), scale)
-    )
+    scale = aten.mul.Tensor(scale, aten.view(a["weight"], apart))
+    mean = aten.clone(aten.expand(mean, [-1, *apart]))
+    mean, scale = (aten.view(each, [count, channels, *[1] * len(space)]) for each in (mean, scale))
     made = aten.mul.Tensor(aten.sub.Tensor(x, mean), scale)
     return scaled(aten, {**a, "weight": None}, made), None, None
+
+
+def normalized(aten: Namespace, rows: SSAValue, eps: float) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Rows with mean 0 and variance 1, their means, and what they were multiplied by. Of rows whose length is not known, which no number of
+    the operator may say, by their statistics."""
+    length = meta(rows).shape[-1]
+    if isinstance(length, int):
+        return aten.native_layer_norm(rows, [length], None, None, eps)
+    variance, mean = aten.var_mean.correction(rows, [-1], correction=0, keepdim=True)
+    scale = aten.rsqrt(aten.add.Tensor(variance, eps))
+    return aten.mul.Tensor(aten.sub.Tensor(rows, mean), scale), mean, scale
 
 
 def layer_norm(aten: Namespace, a: Arguments) -> Results:
@@ -323,35 +336,39 @@ def layer_norm(aten: Namespace, a: Arguments) -> Results:
 
 def batch_norm(aten: Namespace, a: Arguments) -> Results:
     """The elements of each channel are a row; those of several samples are put behind one another."""
-    shape = static(meta(a["input"]).shape)
-    if shape is None or 0 in shape or len(shape) < 2:
+    x = a["input"]
+    shape = meta(x).shape
+    if 0 in shape or len(shape) < 2:
         return KEEP
     if shape[0] == 1 and len(shape) > 2:
         return channels_scaled(aten, a, shape[1]), None, None
-    order = [1, 0, *range(2, len(shape))]
-    rows = aten.permute(a["input"], order)
-    seen = aten.view(rows, [shape[1], -1])
-    made = aten.native_layer_norm(seen, meta(seen).shape[1:], None, None, a["eps"])[0]
-    made = aten.permute(aten.view(made, [shape[dim] for dim in order]), order)
+    size_of, order = Sizes(aten, x), [1, 0, *range(2, len(shape))]
+    length = size_of(size_of.together(shape[dim] for dim in order[1:]))
+    seen = aten.view(aten.permute(x, order), [size_of(shape[1]), length])
+    made = normalized(aten, seen, a["eps"])[0]
+    made = aten.permute(aten.view(made, size_of.all([shape[dim] for dim in order])), order)
     return scaled(aten, a, made), None, None
 
 
-def channels_scaled(aten: Namespace, a: Arguments, groups: int) -> SSAValue:
+def channels_scaled(aten: Namespace, a: Arguments, groups: Dim) -> SSAValue:
     """Groups of channels as rows, from the cast on that widens them, normalized, and channels scaled and shifted: in these rows if each is one."""
-    count, *rest = meta(a["input"]).shape
-    known = static(rest) or []
-    shape = [count if isinstance(count, int) else -1, *known]
-    seen = as_rows(aten, a["input"], [shape[0], groups, prod(known) // groups])
-    made = aten.native_layer_norm(seen, meta(seen).shape[-1:], None, None, a["eps"])[0]
-    if groups == known[0]:
+    x = a["input"]
+    count, channels, *space = meta(x).shape
+    size_of = Sizes(aten, x)
+    shape = size_of.all([count, channels, *space])
+    per_group = 1 if groups == channels else channels // groups
+    length = size_of(per_group * size_of.together(space))
+    seen = as_rows(aten, x, [shape[0], size_of(groups), length])
+    made = normalized(aten, seen, a["eps"])[0]
+    if groups == channels:
         return aten.view(scaled(aten, a, made), shape)
     return scaled(aten, a, aten.view(made, shape))
 
 
 def scaled(aten: Namespace, a: Arguments, made: SSAValue) -> SSAValue:
     """Channels, scaled and shifted."""
-    shape = meta(made).shape
-    of_channels = [shape[1], *[1] * (len(shape) - 2)]
+    channels, *space = meta(made).shape[1:]
+    of_channels = [channels if isinstance(channels, int) else -1, *[1] * len(space)]
     if a["weight"] is not None:
         made = aten.mul.Tensor(made, aten.view(a["weight"], of_channels))
     if a["bias"] is not None:

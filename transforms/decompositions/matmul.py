@@ -42,7 +42,8 @@ def laid_flat(aten: Namespace, value: SSAValue, count: int) -> SSAValue:
     first, rest = sizes(aten, value)[:count], sizes(aten, value)[count:]
     length = flat_size(*first)
     if length == -1 and 0 in rest:
-        length = Sizes(aten, value)(prod(meta(value).shape[:count]))
+        size_of = Sizes(aten, value)
+        length = size_of(size_of.together(meta(value).shape[:count]))
     return aten.view(value, [length, *rest])
 
 
@@ -340,10 +341,11 @@ class Term:
     def view(self, aten: Namespace, *groups: Sequence[str]) -> SSAValue:
         """The tensor with one dimension for each group of labels."""
         labels = [label for group in groups for label in group]
-        flat = [prod(map(self.shape.__getitem__, group)) for group in groups]
-        shape = Sizes(aten, self.value).of_view(flat)
+        parts = [[self.shape[label] for label in group] for group in groups]
+        size_of = Sizes(aten, self.value)
+        shape = size_of.of_view([*map(size_of.together, parts)])
         arranged = self.arrange(aten, labels)
-        if list(meta(arranged.value).shape) == flat:
+        if [*meta(arranged.value).shape] == [*map(prod, parts)]:
             return arranged.value
         return aten.view(arranged.value if arranged is self else contiguous(aten, arranged.value), shape)
 

@@ -6,7 +6,7 @@ symbolic; what a rule computes from them becomes arithmetic on symbolic numbers 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 from math import prod
 from typing import TypeAlias
@@ -67,6 +67,10 @@ class Sizes:
         name = Expr.symbol(f"__size{[*self.known].index(size)}")
         self.known[name] = self.known[size]
         return name
+
+    def together(self, sizes: Iterable[Dim]) -> Dim:
+        """A product of known sizes, each under a name of its own: as one expression it would be taken apart into their symbols."""
+        return product(map(self.named, sizes))
 
     def of_view(self, shape: Sequence[Dim]) -> list[Size]:
         """The sizes of a view's shape: one that alone is not known is left to the view, where there are elements."""
@@ -220,7 +224,7 @@ def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SS
     if start == end:
         return self
     kept, size_of = sizes(aten, self), Sizes(aten, self)
-    merged = product(map(size_of.named, meta(self).shape[start : end + 1]))
+    merged = size_of.together(meta(self).shape[start : end + 1])
     # A view finds it, unless there may be no elements but for it.
     others = (*meta(self).shape[:start], *meta(self).shape[end + 1 :])
     is_found = isinstance(merged, Expr) and 0 not in meta(self).shape and is_static(others)

@@ -13,7 +13,6 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
-from xdsl_exir.dialects.expr import prod as product_of
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.transforms.arithmetic import Number, both, choose
 from xdsl_exir.transforms.decompositions.backward import zeros
@@ -52,7 +51,8 @@ def restored(
 
 def count_along(aten: Namespace, self: SSAValue, dims: Sequence[int]) -> Size:
     """How many elements become one."""
-    return Sizes(aten, self)(product_of([meta(self).shape[dim] for dim in dims]))
+    size_of = Sizes(aten, self)
+    return size_of(size_of.together(meta(self).shape[dim] for dim in dims))
 
 
 def one_dim(dim: int | None) -> list[int] | None:

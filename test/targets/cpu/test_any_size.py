@@ -1,0 +1,89 @@
+"""Convolutions and norms of images of any size: the numbers of PyTorch, by kernels."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+torch: Any = pytest.importorskip("torch")
+
+import xdsl_exir  # noqa: E402
+
+nn = torch.nn
+DEPTHWISE = {
+    f"depthwise {kernel} {stride} {padding} {dilation}": nn.Conv2d(
+        6, 12 if stride == 3 else 6, kernel, stride, padding, dilation, groups=6, bias=stride == 1
+    )
+    for kernel, stride, padding, dilation in (
+        (3, 1, 1, 1),
+        (3, 2, 1, 1),
+        ((7, 5), 1, (3, 2), 1),
+        ((2, 3), (1, 2), (0, 1), (1, 2)),
+        (3, 3, 2, 2),
+    )
+}
+TRANSPOSED = {
+    f"transposed {kernel} {stride} {padding} {more}": nn.ConvTranspose2d(
+        6, 8, kernel, stride, padding, more, groups=groups
+    )
+    for kernel, stride, padding, more, groups in (
+        (2, 2, 0, 0, 1),
+        (4, 2, 1, 0, 1),
+        (3, 2, 1, 1, 2),
+        (3, 1, 1, 0, 1),
+        ((1, 3), (3, 2), 0, 0, 1),
+    )
+}
+LAYERS: dict[str, tuple[Any, tuple[int, ...]]] = {
+    **{name: (layer, (2, 6, 12, 18)) for name, layer in (DEPTHWISE | TRANSPOSED).items()},
+    "depthwise of lines": (nn.Conv1d(6, 6, 4, padding=3, groups=6), (2, 6, 40)),
+    "transposed of lines": (nn.ConvTranspose1d(6, 5, 8, 4, 2), (2, 6, 21)),
+    "of volumes": (nn.Conv3d(6, 4, 3, (2, 1, 1), 1), (2, 6, 7, 9, 10)),
+    "groups of volumes": (nn.Conv3d(6, 4, (2, 3, 1), dilation=(2, 1, 1), groups=2), (2, 6, 7, 9, 10)),
+    "depthwise of volumes": (nn.Conv3d(6, 6, 3, padding=1, groups=6), (2, 6, 7, 9, 10)),
+    "transposed of volumes": (nn.ConvTranspose3d(6, 4, 2, 2), (2, 6, 5, 6, 7)),
+    "of float64": (nn.Conv2d(6, 4, 3, (1, 2), 1, groups=2).double(), (2, 6, 12, 18)),
+    "group norm": (nn.GroupNorm(2, 6), (2, 6, 12, 18)),
+    "group norm of each channel": (nn.GroupNorm(6, 6), (2, 6, 12, 18)),
+    "group norm alone": (nn.GroupNorm(3, 6, affine=False), (2, 6, 12, 18)),
+    "instance norm": (nn.InstanceNorm2d(6, affine=True), (2, 6, 12, 18)),
+    "batch norm": (nn.BatchNorm2d(6, track_running_stats=False), (2, 6, 12, 18)),
+}
+
+
+class Followed(nn.Module):
+    """A layer and what is computed of its result, which a kernel may take with it."""
+
+    def __init__(self, layer: Any):
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, x: Any) -> Any:
+        y = self.layer(x)
+        return (y + y.flip(-1)).relu()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", LAYERS)
+def test_the_numbers_of_pytorch(name: str) -> None:
+    layer, shape = LAYERS[name]
+    torch.manual_seed(0)
+    dtype = torch.float64 if "float64" in name else torch.float32
+    model = Followed(layer).eval()
+    spatial = range(2, len(shape))
+    exported = torch.export.export(
+        model,
+        (torch.randn(shape, dtype=dtype),),
+        dynamic_shapes=(dict.fromkeys((0, *spatial), torch.export.Dim.AUTO),),
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native", fallback="error")
+    slow = [str(path) for path in run.slow_paths]
+    assert not any("convolution" in path or "norm" in path for path in slow), slow
+    sizes = [*itertools.product((1, 3), *[(5, 8, 17)] * 2)] if len(spatial) == 2 else [(2,), (3,)]
+    for count, *rest in sizes:
+        x = torch.randn(count, 6, *(rest or [5 + count + dim for dim in spatial]), dtype=dtype) + 3
+        with torch.no_grad():
+            wanted = model(x)
+        torch.testing.assert_close(torch.as_tensor(run(x)), wanted, rtol=1e-4, atol=1e-4)
