@@ -474,10 +474,22 @@ FUNCTIONS.update(
 
 def substitute(expr: Expr, mapping: Mapping[str, Dim]) -> Expr:
     """An expression with symbols replaced. Raises ExprError for a float in place of an integer."""
+    return _substituted(expr, mapping, {})
+
+
+def _substituted(expr: Expr, mapping: Mapping[str, Dim], done: dict[Expr, Expr]) -> Expr:
+    """The same, of whose parts some are there several times."""
     if expr.head == "constant":
         return expr
-    if expr.head != "symbol":
-        return apply_node(expr.head, [substitute(arg, mapping) for arg in expr.args])
+    if expr.head == "symbol":
+        return _replaced(expr, mapping)
+    if (made := done.get(expr)) is None:
+        args = [_substituted(arg, mapping, done) for arg in expr.args]
+        made = done[expr] = apply_node(expr.head, args)
+    return made
+
+
+def _replaced(expr: Expr, mapping: Mapping[str, Dim]) -> Expr:
     value = _number(as_operand(mapping.get(expr.text, expr)))
     if expr.kind == "float":
         return _to_float(value)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import TypeAlias, cast
 
 from xdsl_exir.dialects.expr.functions import (
@@ -41,7 +42,7 @@ def provably_equal(a: Dim, b: Dim, ranges: Ranges | None = None) -> bool | None:
         return a == b
     if a == b:
         return True
-    return _prove_comparison("eq", as_operand(a), as_operand(b), ranges or {})
+    return _prove_comparison("eq", as_operand(a), as_operand(b), _known_of(ranges or {}))
 
 
 def provably(cond: Dim, ranges: Ranges | None = None) -> bool | None:
@@ -49,7 +50,7 @@ def provably(cond: Dim, ranges: Ranges | None = None) -> bool | None:
 
     Raises ExprError if `cond` is not a bool.
     """
-    return _prove(boolean("provably", as_operand(cond)), ranges or {})
+    return _prove(boolean("provably", as_operand(cond)), _known_of(ranges or {}))
 
 
 Bound: TypeAlias = int | Fraction | float
@@ -61,14 +62,37 @@ _SHIFTED_DEGREE = 6
 _LARGE_POWER = 64
 
 
-def _prove(cond: Expr, ranges: Ranges) -> bool | None:
+@dataclass
+class _Known:
+    """Ranges, and the bounds found by them: sizes of a program are made of the same parts, which are asked for again and again."""
+
+    ranges: Ranges
+    bounds: dict[Expr, Interval] = field(default_factory=dict[Expr, Interval])
+
+
+_MOST_KNOWN = 1 << 16
+
+
+@lru_cache(maxsize=8)
+def _known_by(ranges: tuple[tuple[str, tuple[int | None, int | None]], ...]) -> _Known:
+    return _Known(dict(ranges))
+
+
+def _known_of(ranges: Ranges) -> _Known:
+    known = _known_by(tuple(ranges.items()))
+    if len(known.bounds) > _MOST_KNOWN:
+        known.bounds.clear()
+    return known
+
+
+def _prove(cond: Expr, known: _Known) -> bool | None:
     if cond.head == "constant":
         return bool(cond.value)
     if cond.head in COMPARISONS:
-        return _prove_comparison(cond.head, cond.args[0], cond.args[1], ranges)
+        return _prove_comparison(cond.head, cond.args[0], cond.args[1], known)
     if cond.head not in ("and", "or", "not"):
         return None
-    proved = [_prove(arg, ranges) for arg in cond.args]
+    proved = [_prove(arg, known) for arg in cond.args]
     if cond.head == "not":
         return None if proved[0] is None else not proved[0]
     absorbing = cond.head == "or"
@@ -77,13 +101,13 @@ def _prove(cond: Expr, ranges: Ranges) -> bool | None:
     return None if None in proved else not absorbing
 
 
-def _prove_comparison(head: str, a: Expr, b: Expr, ranges: Ranges) -> bool | None:
+def _prove_comparison(head: str, a: Expr, b: Expr, known: _Known) -> bool | None:
     if not a.kind == b.kind == "int":
         return None
     try:
         difference = difference_of(a, b)
         forms = (difference, _proof_form(difference))
-        low, high = _intersect(*(_polynomial_bounds(form, ranges) for form in forms))
+        low, high = _intersect(*(_polynomial_bounds(form, known) for form in forms))
     except ExprLimitError:
         return None  # too large to reason about
     if is_whole(difference):
@@ -165,22 +189,32 @@ def _intersect(a: Interval, b: Interval) -> Interval:
 
 def bounds_of(expr: Expr, ranges: Ranges) -> Interval:
     """Bounds of a number; not always the tightest."""
+    return _bounds(expr, _known_of(ranges))
+
+
+def _bounds(expr: Expr, known: _Known) -> Interval:
+    if (found := known.bounds.get(expr)) is None:
+        found = known.bounds[expr] = _found_bounds(expr, known)
+    return found
+
+
+def _found_bounds(expr: Expr, known: _Known) -> Interval:
     if expr.kind == "float":
-        return _real_bounds(expr, ranges)
+        return _real_bounds(expr, known)
     if expr.kind == "bool":
         return _UNBOUNDED
     if expr.head == "symbol":
-        low, high = ranges.get(expr.text, (None if expr.is_unbacked else 1, None))
+        low, high = known.ranges.get(expr.text, (None if expr.is_unbacked else 1, None))
         return -math.inf if low is None else low, math.inf if high is None else high
     if expr.head in _BOUNDS:
-        return _BOUNDS[expr.head](expr.args, lambda arg: bounds_of(arg, ranges))
+        return _BOUNDS[expr.head](expr.args, lambda arg: _bounds(arg, known))
     if expr.head in ("constant", "add", "mul") or power_of(expr)[0] is not expr:
-        return _polynomial_bounds(terms_of(expr), ranges)
+        return _polynomial_bounds(terms_of(expr), known)
     return _UNBOUNDED
 
 
-def _polynomial_bounds(terms: Terms, ranges: Ranges) -> Interval:
-    box = {base: bounds_of(base, ranges) for monomial in terms for base, _ in monomial}
+def _polynomial_bounds(terms: Terms, known: _Known) -> Interval:
+    box = {base: _bounds(base, known) for monomial in terms for base, _ in monomial}
     direct = _sum_bounds(terms, box)
     exponents = [[n for _, n in monomial] for monomial in terms]
     if any(sum(ns) > _SHIFTED_DEGREE or min(ns, default=1) < 0 for ns in exponents):
@@ -321,11 +355,11 @@ def _rounded_bounds(rounded: Callable[[float], int]) -> _BoundsRule:
     return rule
 
 
-def _real_bounds(expr: Expr, ranges: Ranges) -> Interval:
+def _real_bounds(expr: Expr, known: _Known) -> Interval:
     """Bounds of a float: of ends computed as it is, since rounding keeps their order."""
     if isinstance(expr.value, float):
         return _UNBOUNDED if math.isnan(expr.value) else (expr.value, expr.value)
-    bounds = [bounds_of(arg, ranges) for arg in expr.args]
+    bounds = [_bounds(arg, known) for arg in expr.args]
     ends = [(_as_float(low), _as_float(high)) for low, high in bounds]
     match expr.head, ends:
         case "to_float", [(low, high)]:
