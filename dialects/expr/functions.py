@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import cast
 
 from xdsl_exir.dialects.expr.limits import (
@@ -176,6 +176,7 @@ def rational(a: Expr, b: Expr) -> Expr:
     return mul(a, pow_(b, constant(-1)))
 
 
+@lru_cache(maxsize=4096)
 def floordiv(a: Expr, b: Expr) -> Expr:
     (a, b), kind = _promote((a, b))
     if kind == "float":
