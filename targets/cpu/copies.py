@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from math import prod
 
 from xdsl_exir.dialects.dtypes import Category
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.lowering.dispatches.buffers import Value
+from xdsl_exir.lowering.dispatches.buffers import Value, contiguous_strides
 from xdsl_exir.lowering.dispatches.views import permuted, reshaped
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES
@@ -29,12 +29,15 @@ def copy_of(source: Value, target: Value, machine: Machine) -> tuple[Copy, list[
     ):
         return None
     source, target = seen
-    shape, rank = static(source.shape), len(source.shape)
-    if target.strides[-1] != 1 or shape[-1] < FEW:
+    shape, rank = source.shape, len(source.shape)
+    if target.strides[-1] != 1 or is_few(shape[-1]):
         return None
     if source.strides[-1] == 1:
-        return Copy(input_of(source), input_of(target), False, machine), [source, target]
-    along = next((dim for dim in range(rank - 1) if source.strides[dim] == 1 and shape[dim] >= FEW), None)
+        made = Copy(input_of(source), input_of(target), False, machine), [source, target]
+        return made if is_static(shape) else None
+    along = next(
+        (dim for dim in range(rank - 1) if source.strides[dim] == 1 and not is_few(shape[dim])), None
+    )
     if along is None:
         return None
     others = [dim for dim in range(rank - 1) if dim != along]
@@ -42,20 +45,25 @@ def copy_of(source: Value, target: Value, machine: Machine) -> tuple[Copy, list[
     return Copy(input_of(values[0]), input_of(values[1]), True, machine), values
 
 
+def is_few(size: Dim) -> bool:
+    """Whether so many elements are known to be not worth vectors."""
+    return isinstance(size, int) and size < FEW
+
+
 def in_few_dimensions(source: Value, target: Value) -> tuple[Value, Value] | None:
     """Both in the order in which the target's elements lie, those dimensions as one that lie behind each other in both."""
-    strides = (*source.shape, *source.strides, *target.strides)
-    if not is_static(strides) or 0 in source.shape:
+    if 0 in source.shape:
         return None
-    order = sorted(
-        (dim for dim, size in enumerate(source.shape) if size != 1),
-        key=lambda dim: -static([target.strides[dim]])[0],
-    )
+    order = [dim for dim, size in enumerate(source.shape) if size != 1]
+    if is_static(target.strides):
+        order.sort(key=lambda dim: -static([target.strides[dim]])[0])
+    elif target.strides != contiguous_strides(target.shape):
+        return None
     if not order:
         return None
-    sizes: list[list[int]] = [[static([source.shape[order[0]]])[0]]]
+    sizes: list[list[Dim]] = [[source.shape[order[0]]]]
     for outer, inner in pairwise(order):
-        [size] = static([source.shape[inner]])
+        size = source.shape[inner]
         if all(value.strides[outer] == value.strides[inner] * size for value in (source, target)):
             sizes[-1].append(size)
         else:

@@ -771,3 +771,19 @@ def test_flattening_of_quotients():
     for size in ((2, 3, 12, 10), (4, 3, 9, 15)):
         x = torch.randn(*size)
         torch.testing.assert_close(torch.as_tensor(run(x)), Tokens()(x))
+
+
+class Mirrored(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.nn.functional.pad(torch.nn.functional.max_pool2d(x, 3, 2, 1), (1, 2, 2, 1), "reflect")
+
+
+@pytest.mark.usefixtures("native_tools")
+def test_padding_of_quotients():
+    exported = torch.export.export(
+        Mirrored(), (torch.randn(2, 3, 12, 10),), dynamic_shapes=({2: Dim.AUTO, 3: Dim.AUTO},)
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in ((12, 10), (9, 15)):
+        x = torch.randn(2, 3, *size)
+        torch.testing.assert_close(torch.as_tensor(run(x)), Mirrored()(x))

@@ -193,7 +193,7 @@ def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str
     result = self
     for dim in range(-len(pads) // 2, 0):
         before, after = pads[-2 * dim - 2 : -2 * dim or None]
-        length = meta(self).shape[dim]
+        length = size.named(meta(self).shape[dim])
         positions = POSITIONS[mode](aten, size(-before), size(length + after), size(length - 1))
         result = aten.index.Tensor(result, [None] * (rank(self) + dim) + [positions] + [None] * (-dim - 1))
     return result

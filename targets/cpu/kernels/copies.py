@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 from xdsl.dialects.builtin import MemRefType
 
-from xdsl_exir.lowering.sizes import static
+from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
@@ -22,7 +23,7 @@ PIECE = 4
 class Copy(Kernel):
     """target[..., i] = source[..., i], or if `transposed` target[..., j, i] = source[..., i, j].
 
-    Sizes are known; the last dimension of both has stride 1. The function's arguments: source, target.
+    Sizes are known, or it is transposed; the last dimension of both has stride 1. The function's arguments: source, target.
     """
 
     source: Input
@@ -31,8 +32,8 @@ class Copy(Kernel):
     machine: Machine = field(default_factory=Machine)
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return static(self.source.shape)
+    def shape(self) -> Sizes:
+        return self.source.shape
 
     @property
     def lanes(self) -> int:
@@ -50,14 +51,16 @@ class Copy(Kernel):
         return {"source": self.source.type, "target": self.target.type}
 
     def build(self, b: KernelBuilder) -> None:
-        if self.transposed:
+        if not self.transposed:
+            self.rows(b)
+        elif is_static(self.shape):
             self.blocks(b)
         else:
-            self.rows(b)
+            self.whole_blocks(b)
 
     def rows(self, b: KernelBuilder) -> None:
         """Tasks are rows."""
-        *outer, length = self.shape
+        *outer, length = static(self.shape)
         with b.share(prod(outer), self.threads, 4 * prod(self.shape)) as (_, task):
             lead = b.delinearize(task, outer)
             step = PIECE * self.lanes
@@ -81,7 +84,7 @@ class Copy(Kernel):
 
     def blocks(self, b: KernelBuilder) -> None:
         """Tasks are as many rows as a vector has lanes."""
-        *outer, rows, columns = self.shape
+        *outer, rows, columns = static(self.shape)
         lanes = self.lanes
         count = -(-rows // lanes)
         with b.share(prod(outer) * count, self.threads, 4 * prod(self.shape)) as (_, task):
@@ -98,6 +101,29 @@ class Copy(Kernel):
                             self.block(b, lead, first, b.mul(block, lanes), size, lanes)
                     if last:
                         self.block(b, lead, first, columns - last, size, last)
+
+    def whole_blocks(self, b: KernelBuilder) -> None:
+        """The same of sizes that are not known: what makes no whole block is copied by elements."""
+        *outer, rows, columns = self.shape
+        lanes = self.lanes
+        full = rows // lanes
+        with b.share(prod((*outer, full + 1)), self.threads, 4 * prod(self.shape)) as (_, task):
+            *lead, number = b.delinearize(task, (*outer, full + 1))
+            first = b.mul(number, lanes)
+            with b.when(number, "ult", full):
+                with b.loop(0, columns // lanes) as block:
+                    self.block(b, lead, first, b.mul(block, lanes), lanes, lanes)
+                self.elements(b, lead, (first, b.add(first, lanes)), columns // lanes * lanes)
+            with b.when(number, "eq", full):
+                self.elements(b, lead, (first, rows), 0)
+
+    def elements(
+        self, b: KernelBuilder, lead: Sequence[Index], rows: tuple[Index, Index], column: Dim
+    ) -> None:
+        """Elements of some rows from a column on, one by one."""
+        with b.loop(column, self.shape[-1]) as j, b.loop(*rows) as i:
+            value = b.load_number(b.buffers["source"], [*lead, i, j], self.source.dtype)
+            b.store_number(value, b.buffers["target"], [*lead, j, i])
 
     def block(
         self, b: KernelBuilder, lead: Sequence[Index], row: Index, column: Index, rows: int, columns: int

@@ -99,3 +99,30 @@ def test_pieces_are_copied_to_where_they_go(dtype: str) -> None:
         for got, wanted in zip(results, Joins()(x), strict=True):
             array = wanted.float().numpy() if x.dtype is torch.bfloat16 else wanted.numpy()
             np.testing.assert_array_equal(np.asarray(got).astype(array.dtype), array)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "int64", "bool"])
+def test_transposes_of_any_size(dtype: str) -> None:
+    """Whole blocks, and what is left of rows and columns, or all of what is less than a block."""
+
+    class Turned(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            y = x.flip(0)
+            return (
+                y.transpose(1, 2).contiguous(),
+                y[0].t().contiguous(),
+                y.permute(2, 1, 0).contiguous(),
+                y.permute(2, 0, 1).contiguous(),
+            )
+
+    def numbers(*shape: int) -> Any:
+        return (torch.rand(shape) * 100).to(getattr(torch, dtype))
+
+    any_size = (dict.fromkeys(range(3), torch.export.Dim.AUTO),)
+    exported = torch.export.export(Turned(), (numbers(3, 20, 30),), dynamic_shapes=any_size)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native", fallback="error")
+    for shape in ((2, 2, 2), (3, 16, 16), (2, 17, 35), (5, 70, 3), (4, 9, 64), (33, 2, 40)):
+        x = numbers(*shape)
+        for got, wanted in zip(run.flat([x.numpy()]), Turned()(x), strict=True):
+            np.testing.assert_array_equal(got, wanted.numpy())
