@@ -1,4 +1,5 @@
-"""How small sizes may be whose range has 0 and 1: both, unless what was traced of larger ones does not hold for them.
+"""How small sizes may be whose range has 0 and 1: both, unless what was traced of larger ones does not hold for them; and which sizes have to be
+equal, though PyTorch's tracer found that for none.
 
 PyTorch traces `x[:1]` of such a size as one row, and runs the exported program at 0 too, where there is none. Types say one; so
 what is computed by them would be read from beyond the memory. Where a type does not hold at 0, or at 1, that is a guard.
@@ -6,7 +7,7 @@ what is computed by them would be read from beyond the memory. Where a type does
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -44,6 +45,27 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
                 yield condition
                 break
     yield from dict.fromkeys(condition for op in several for condition in of_several(op, ranges))
+    yield from dict.fromkeys(condition for op in several for condition in equal_symbols(op, ranges.keys()))
+
+
+SAME, OTHER = 840, 846
+"""Numbers for symbols: of many divisors, so that views of them are there, and not 1, which broadcasts."""
+
+
+def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
+    """Pairs of an operation's symbols that have to be equal, as the lengths of keys and of values do: it takes them if they are, and where one of
+    them is another number if the other one is that, too."""
+    symbols = sorted(symbols_of(sizes_of(op.operands)) & set(known))
+    alike: dict[str, Dim] = dict.fromkeys(symbols, SAME)
+    if not holds(op, alike):
+        return
+    for at, symbol in enumerate(symbols):
+        if not holds(op, alike | {symbol: OTHER}):
+            for other in symbols[at + 1 :]:
+                if holds(op, alike | {symbol: OTHER, other: OTHER}):
+                    condition = apply("eq", Expr.symbol(symbol), Expr.symbol(other))
+                    assert isinstance(condition, Expr)
+                    yield condition
 
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:

@@ -54,6 +54,8 @@ class Sizes:
     """Of the symbols that may be 0 as nobody said that they are not."""
     equal: Mapping[Dim, Dim]
     """Sizes that guards say are symbols or numbers, with these."""
+    same: Mapping[str, Dim] = field(default_factory=dict[str, Dim])
+    """Symbols that guards say are others, with these."""
     relied_on: set[str] = field(default_factory=set[str])
     """Symbols that were taken not to be 0."""
     known: dict[Dim, Dim] = field(default_factory=dict[Dim, Dim])
@@ -67,7 +69,7 @@ class Sizes:
             if ranges.get(symbol, ANY)[0] == 0 and said.get(symbol, ANY)[0] == UNSAID
         }
         guards = [simplified(guard, ranges) for guard in guards_of(function)]
-        return Sizes(ranges, places, dict(equalities(guards)))
+        return Sizes(ranges, places, dict(equalities(guards)), dict(synonyms(guards)))
 
     def simplest(self, size: Dim) -> Dim:
         if size not in self.known:
@@ -75,6 +77,8 @@ class Sizes:
         return self.known[size]
 
     def _simplest(self, size: Dim) -> Dim:
+        if isinstance(size, Expr) and self.same.keys() & size.free_symbols():
+            size = size.substitute(self.same)
         size = simplified(size, self.ranges)
         if not isinstance(size, Expr) or size in self.equal:
             return self.equal.get(size, size)
@@ -93,6 +97,21 @@ def equalities(guards: Iterable[Dim]) -> Iterator[tuple[Dim, Dim]]:
             for size, other in (guard.args, guard.args[::-1]):
                 if size.head not in PLAIN and other.head in PLAIN:
                     yield as_dim(size), as_dim(other)
+
+
+def synonyms(guards: Iterable[Dim]) -> Iterator[tuple[str, Dim]]:
+    """Symbols that are others, with the first one of these by name."""
+    pairs = [
+        sorted(str(side) for side in guard.args)
+        for guard in guards
+        if isinstance(guard, Expr)
+        and guard.head == "eq"
+        and all(side.head == "symbol" for side in guard.args)
+    ]
+    first: dict[str, str] = {}
+    for name, other in sorted(pairs):
+        first[other] = min(first.get(name, name), first.get(other, name))
+    yield from ((name, Expr.symbol(known)) for name, known in first.items() if name != known)
 
 
 PLAIN = ("symbol", "constant")

@@ -540,6 +540,24 @@ def test_attention_of_several_batches() -> None:
         np.testing.assert_allclose(run(x.numpy(), mask.numpy()), expected, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_an_operator_needs_to_be_equal(target: str) -> None:
+    """PyTorch traces as many keys as values by a symbol each: they are checked, and one to what is compiled."""
+
+    def forward(self: Any, q: Any, k: Any, v: Any) -> Any:
+        return torch.nn.functional.scaled_dot_product_attention(q, k, v)
+
+    given = rand(2, 4, 9, 8), rand(2, 4, 7, 8), rand(2, 4, 7, 8)
+    run = xdsl_exir.compile(export(forward, given, ({2: Dim.AUTO},) * 3), target)
+    assert target == "interpreter" or not run.slow_paths
+    for queries, keys in ((9, 7), (3, 20), (17, 2)):
+        given = rand(2, 4, queries, 8), rand(2, 4, keys, 8), rand(2, 4, keys, 8)
+        got = run(*[x.numpy() for x in given])
+        np.testing.assert_allclose(got, forward(None, *given), rtol=1e-4, atol=1e-5)
+    with pytest.raises(xdsl_exir.InputError, match="=="):
+        run(*[rand(2, 4, count, 8).numpy() for count in (3, 5, 6)])
+
+
 def test_attention_to_values_that_lie_along_their_length() -> None:
     """The last ones of a symbolic number are packed together: what lay behind their panels was written over."""
 

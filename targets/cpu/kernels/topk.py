@@ -20,7 +20,7 @@ from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sorting import CodeSteps
 from xdsl_exir.targets.cpu.kernels.builder import Index
-from xdsl_exir.targets.cpu.kernels.orders import Ordered, Row
+from xdsl_exir.targets.cpu.kernels.orders import Order, Ordered, Row
 
 FEW = 16
 """That are kept as they come."""
@@ -55,12 +55,8 @@ class TopK(Ordered):
 
 
 @dataclass(frozen=True, eq=False)
-class Sort(Ordered):
-    """The whole order: `count` is `size`. Equal elements stand as PyTorch's steps leave them."""
-
-    @property
-    def work(self) -> Dim:
-        return prod((self.outer, self.inner, self.size)) * 16 * (self.size - 1).bit_length()
+class Sort(Order):
+    """The whole order, in which equal elements stand as PyTorch's steps leave them."""
 
     @property
     def buffers(self) -> tuple[int, int]:
