@@ -60,9 +60,11 @@ def _row_major_of_classes(operands: Operands, ranges: Ranges) -> Order | None:
     return tuple(range(len(operands["self"].sizes) + 1))
 
 
-def _channels_last(operands: Operands, ranges: Ranges) -> Order | None:
-    rank = len(operands["self"].sizes)
-    return order if memory_order(operands["self"]) == (order := (0, *range(2, rank), 1)) else None
+def _channels_last(image: g.TensorMeta) -> Order | None:
+    """The order of images whose channels are innermost, if it is one."""
+    rank = len(image.sizes)
+    order = (0, *range(2, rank), 1)
+    return order if rank in (4, 5) and memory_order(image) == order else None
 
 
 def _row_major_of_complex(operands: Operands, ranges: Ranges) -> Order | None:
@@ -70,9 +72,7 @@ def _row_major_of_complex(operands: Operands, ranges: Ranges) -> Order | None:
 
 
 def _row_major_or_channels_last(operands: Operands, ranges: Ranges) -> Order | None:
-    rank = len(operands["input"].sizes)
-    is_last = rank in (4, 5) and memory_order(operands["input"]) == (0, *range(2, rank), 1)
-    return None if is_last else tuple(range(rank))
+    return None if _channels_last(operands["input"]) else tuple(range(len(operands["input"].sizes)))
 
 
 LAID: Mapping[str, Laid] = {
@@ -96,7 +96,7 @@ LAID: Mapping[str, Laid] = {
         _row_major,
     ),
     "aten.one_hot": _row_major_of_classes,
-    "aten.max_unpool2d": _channels_last,
+    "aten.max_unpool2d": lambda operands, ranges: _channels_last(operands["self"]),
     "aten.angle": _row_major_of_complex,
     **dict.fromkeys(
         (

@@ -87,31 +87,6 @@ def seen_by(aten: Namespace, x: SSAValue, dim: int, tap: int, taps: int, step: i
     return aten.slice.Tensor(x, dim, tap * apart, apart * (tap + 1 - taps) or BEYOND, step)
 
 
-def of_images_alone(
-    aten: Namespace,
-    weight: SSAValue,
-    bias: SSAValue | None,
-    taps: Sequence[SSAValue],
-    others: Arguments,
-) -> SSAValue:
-    """The same of any number of planes, which are images."""
-    size_of, (n, channels, count, *plane) = Sizes(aten, taps[0]), meta(taps[0]).shape
-    images = size_of.all([size_of.together([n, count]), channels, *plane])
-    parts = [
-        aten.convolution(
-            input=aten.view(aten.permute(tap, [0, 2, 1, 3, 4]), images),
-            weight=aten.select.int(weight, 2, at),
-            bias=None if at else bias,
-            groups=channels,
-            **others,
-        )
-        for at, tap in enumerate(taps)
-    ]
-    made = reduce(aten.add.Tensor, parts)
-    made = aten.view(made, [*size_of.all([n, count, channels]), *sizes(aten, made)[2:]])
-    return aten.permute(made, [0, 2, 1, 3, 4])
-
-
 def of_planes_alone(
     aten: Namespace,
     weight: SSAValue,
@@ -141,6 +116,31 @@ def of_planes_alone(
         parts.append(aten.convolution(**given, **others))
     made = reduce(aten.add.Tensor, parts)
     return aten.view(made, [n, channels, count, *sizes(aten, made)[2:]])
+
+
+def of_images_alone(
+    aten: Namespace,
+    weight: SSAValue,
+    bias: SSAValue | None,
+    taps: Sequence[SSAValue],
+    others: Arguments,
+) -> SSAValue:
+    """The same of any number of planes, which are images."""
+    size_of, (n, channels, count, *plane) = Sizes(aten, taps[0]), meta(taps[0]).shape
+    images = size_of.all([size_of.together([n, count]), channels, *plane])
+    parts = [
+        aten.convolution(
+            input=aten.view(aten.permute(tap, [0, 2, 1, 3, 4]), images),
+            weight=aten.select.int(weight, 2, at),
+            bias=None if at else bias,
+            groups=channels,
+            **others,
+        )
+        for at, tap in enumerate(taps)
+    ]
+    made = reduce(aten.add.Tensor, parts)
+    made = aten.view(made, [*size_of.all([n, count, channels]), *sizes(aten, made)[2:]])
+    return aten.permute(made, [0, 2, 1, 3, 4])
 
 
 @dataclass(frozen=True)

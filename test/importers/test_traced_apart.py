@@ -95,6 +95,12 @@ LAID_APART: dict[str, Any] = {
     "one_hot": lambda x: F.one_hot(x.long(), 4),
     "max_pool1d": lambda x: F.max_pool1d(x, 2, 1),
     "max_unpool2d": lambda x: F.max_unpool2d(x[:1], 4 * torch.arange(x[0].numel()).view_as(x[:1]), 2),
+    "max_unpool2d of planes": lambda x: F.max_unpool2d(
+        x, 4 * torch.arange(x[0].numel()).view_as(x[0]).expand_as(x), 2
+    ),
+    "max_unpool2d of channels": lambda x: F.max_unpool2d(
+        x[None], 4 * torch.arange(x[0].numel()).view_as(x[0]).expand_as(x[None]), 2
+    ),
     "nearest": lambda x: F.interpolate(x, scale_factor=2),
     "what is computed from it": lambda x: F.logsigmoid(x).exp() * 2,
     "what is put into it": lambda x: torch.pow(2.0, x).index_put((torch.tensor([0]),), x[1]),
