@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import prod
-from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.lowering.dispatches.buffers import Value
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import permuted, reshaped
@@ -31,7 +30,7 @@ SCRATCH = {"f32": dt.Float, "f64": dt.Double}
 def dispatch_across(group: RowGroup, outputs: Sequence[SSAValue]) -> bool:
     """Makes a dispatch of a group if its rows lie side by side; outputs are what is used outside."""
     planner, leading = group.planner, group.leading
-    if not is_static(leading) or not planner.boundaries.takes(group.ops[0], Across.__name__):
+    if not planner.boundaries.takes(group.ops[0], Across.__name__):
         return False
     given = dict.fromkeys(operand for op in group.ops for operand in op.operands)
     if not any(is_turned(group, operand) for operand in given):
@@ -39,16 +38,14 @@ def dispatch_across(group: RowGroup, outputs: Sequence[SSAValue]) -> bool:
     builder = group.builder(as_they_lie=True)
     program, results = needed(builder.nodes, [builder.made[value] for value in outputs])
     lengths = {node.length for node in program if node.length != 1}
-    sizes = [size for size in (*leading, *lengths) if isinstance(size, int)]
-    if len(lengths) != 1 or len(sizes) != len(leading) + 1 or not Across.takes(program, results):
+    if len(lengths) != 1 or not Across.takes(program, results):
         return False
-    *lead, length = sizes
-    found = side_by_side(lead, length, builder.inputs, group.cpu.machine.lanes)
+    [length] = lengths
+    found = side_by_side(leading, length, builder.inputs, group.cpu.machine.lanes)
     if found is None:
         return False
     outer, inputs = found
-    inner = prod(lead[len(outer) :])
-    assert isinstance(inner, int)
+    inner = prod(leading[len(outer) :])
     kernel = Across(outer, length, inner, tuple(map(input_of, inputs)), program, results, group.cpu.machine)
     scratch = [planner.allocate(shape, SCRATCH[dtype]) for shape, dtype in kernel.buffers.values()]
     made = [
@@ -72,13 +69,13 @@ def is_turned(group: RowGroup, operand: SSAValue) -> bool:
 
 
 def side_by_side(
-    leading: Sequence[int], length: int, inputs: Sequence[Value], lanes: int
-) -> tuple[tuple[int, ...], list[Value]] | None:
+    leading: Sequence[Dim], length: Dim, inputs: Sequence[Value], lanes: int
+) -> tuple[tuple[Dim, ...], list[Value]] | None:
     """The leading dimensions but for those along which rows lie side by side, as many as can be, and the inputs, whose shapes are
     [*leading, length], as [*outer, length, inner]. None if rows do not lie so."""
     for cut in range(len(leading)):
         outer, inner = leading[:cut], prod(leading[cut:])
-        if not isinstance(inner, int) or inner < lanes:
+        if isinstance(inner, int) and inner < lanes:
             return None
         seen = [reshaped(value, (*outer, inner, value.shape[-1])) for value in inputs]
         known = [value for value in seen if value is not None and value.strides[-2] in (0, 1)]

@@ -363,11 +363,10 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     outer, size, inner = (
         prod(part) for part in (shape[: dims[0]], shape[dims[0] : dims[-1] + 1], shape[dims[-1] + 1 :])
     )
-    if not isinstance(size, int) or not isinstance(inner, int):
-        return False
     halves = before_widening(planner, source, op, through_views=False)
     value = planner.value(source if halves is None else halves.operands[0])
-    if not value.is_plain or inner < machine.lanes or size == 1:
+    few = isinstance(inner, int) and inner < machine.lanes
+    if not value.is_plain or few or size == 1:
         return False
     ops = [*(unwiden(planner, source, op) if halves is not None else ()), op]
     dtype = {**ELEMENTS, **HALVES}[value.dtype]

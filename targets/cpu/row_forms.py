@@ -117,7 +117,7 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
         elif name in ("amax", "amin") and shape is not None and is_outer_run(a):
             first, last = dims[0], dims[-1]
             made = reduce(aten.view(x, [*shape[:first], -1, *shape[last + 1 :]]), [first])
-        elif not inner or len(inner) == len(dims) or shape is None or 0 in shape:
+        elif not is_split(a):
             return reduce(x, dims, a.get("keepdim", False))
         else:
             made = reduce(reduce(x, inner), dims[: -len(inner)])
@@ -220,9 +220,9 @@ def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int | SSAValue], left: 
 
 def is_split(a: Arguments) -> bool:
     """Whether a reduction is over the last dimensions and others."""
-    dims = dims_of(a["self"], a["dim"])
-    inner, shape = trailing(dims, meta(a["self"]).ndim), static(meta(a["self"]).shape)
-    return shape is not None and 0 not in shape and 0 < len(inner) < len(dims)
+    dims = dims_of(a["self"], a.get("dim"))
+    inner, shape = trailing(dims, meta(a["self"]).ndim), meta(a["self"]).shape
+    return 0 not in shape and 0 < len(inner) < len(dims)
 
 
 def is_outer_run(a: Arguments) -> bool:
@@ -249,11 +249,12 @@ def turned(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 def is_across(a: Arguments) -> bool:
     """Whether it is along another dimension than the last one, and rows along it are of some length, or many of them lie side by side."""
-    shape = static(meta(a["self"]).shape)
+    shape = meta(a["self"]).shape
     if not shape or 0 in shape:
         return False
     dim: int = a["dim"] % len(shape)
-    return dim != len(shape) - 1 and max(shape[dim], prod(shape[dim + 1 :])) >= SHORT
+    row = static(shape[dim:])
+    return dim != len(shape) - 1 and (row is None or max(row[0], prod(row[1:])) >= SHORT)
 
 
 def scan(name: str) -> Callable[[Namespace, Arguments], Results]:

@@ -4,7 +4,7 @@
 
 The program is one of `rows`. A task is some neighbouring rows. It goes through their elements in passes, as the reductions ask for; totals, and
 what else is one number of a row, are in a buffer between passes, and what is dear to compute twice, too. In which order the elements of
-a row are combined depends on nothing but how many there are.
+a row are combined depends on nothing but how many there are, and whether that is known. Any size may be symbolic.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import vectors
+from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import (
-    HALVES,
     LONG,
     REDUCTIONS,
     Load,
@@ -32,6 +34,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Number,
     Reduce,
     is_narrow,
+    lanes_of,
 )
 from xdsl_exir.threads import cached_property
 
@@ -53,9 +56,9 @@ class Across(Kernel):
     [*leading, inner] of numbers. Side by side elements have stride 1.
     """
 
-    leading: tuple[int, ...]
-    length: int
-    inner: int
+    leading: Sizes
+    length: Dim
+    inner: Dim
     inputs: tuple[Input, ...]
     program: tuple[Node, ...]
     outputs: tuple[int, ...]
@@ -64,31 +67,25 @@ class Across(Kernel):
 
     @staticmethod
     def takes(program: Sequence[Node], outputs: Sequence[int]) -> bool:
-        """Whether a program reduces its rows, has nothing but what is made here, and no sums that are long for the dtype of their terms."""
+        """Whether a program reduces its rows, and has nothing but what is made here."""
         kinds = all(type(node) in (Load, Number, Map, Reduce) for node in program)
         numbers = (node for node in program if isinstance(node, Reduce | Map) and node.length == 1)
         stored = all(isinstance(program[n], Map | Reduce) for n in outputs)
-        lengths = (node.length for node in program if isinstance(node.length, int))
-        narrow = any(isinstance(node, Reduce) and is_narrow(node, program) for node in program)
         return (
             kinds
             and stored
-            and not (narrow and max(lengths, default=0) > LONG)
             and all(node.dtype in NUMBERS for node in numbers)
             and any(isinstance(node, Reduce) for node in program)
         )
 
     @property
-    def count(self) -> int:
+    def count(self) -> Dim:
         """Points of the leading dimensions."""
-        count = 1
-        for size in self.leading:
-            count *= size
-        return count
+        return prod(self.leading)
 
     @property
-    def work(self) -> int:
-        row = sum(node.cost * (1 if node.length == 1 else self.length) for node in self.program)
+    def work(self) -> Dim:
+        row = sum((node.cost * (1 if node.length == 1 else self.length) for node in self.program), start=0)
         return 4 * row * self.count * self.inner
 
     @property
@@ -97,14 +94,16 @@ class Across(Kernel):
 
     @property
     def lanes(self) -> int:
-        return self.machine.lanes * (2 if any(node.stored in HALVES for node in self.program) else 1)
+        return lanes_of(self.program, self.machine)
 
     @property
-    def rows(self) -> int:
-        """Of a task: as many tasks as there are threads, if there are enough rows side by side."""
-        share = ceil_div(self.count * self.inner, self.threads)
-        fitting = CACHE // self.length if self.levels > 1 else MOST
-        return min(self.inner, max(FEWEST, min(MOST, share, fitting) // FEWEST * FEWEST))
+    def rows(self) -> Dim:
+        """Of a task: as many tasks as there are threads, if there are enough rows side by side. Where it is not known how many there are,
+        what is between passes has room for whole vectors."""
+        share = ceildiv(self.count * self.inner, self.threads)
+        fitting = CACHE // max_(self.length, 1) if self.levels > 1 else MOST
+        rows = FEWEST * max_(1, min_(MOST // FEWEST, share // FEWEST, fitting // FEWEST))
+        return min_(self.inner, rows) if is_static((self.inner, rows)) else rows
 
     @cached_property
     def level(self) -> list[int]:
@@ -136,6 +135,22 @@ class Across(Kernel):
         return slots
 
     @cached_property
+    def parts(self) -> dict[int, tuple[str, int]]:
+        """The same of totals of so many elements at a time, where all together are too many for their dtype."""
+        long = not isinstance(self.length, int) or self.length > LONG
+        narrow = [
+            n
+            for n, node in enumerate(self.program)
+            if long and isinstance(node, Reduce) and is_narrow(node, self.program)
+        ]
+        names = [NUMBERS[self.program[n].dtype] for n in narrow]
+        first = {name: sum(given == name for given, _ in self.slots.values()) for name in names}
+        return {
+            n: (name, first[name] + names[:at].count(name))
+            for at, (n, name) in enumerate(zip(narrow, names, strict=True))
+        }
+
+    @cached_property
     def kept(self) -> list[int]:
         """Elements that later passes need, and that are dear."""
         users = [(n, user) for user, node in enumerate(self.program) for n in node.operands]
@@ -152,11 +167,11 @@ class Across(Kernel):
         )
 
     @property
-    def buffers(self) -> dict[str, tuple[tuple[int, ...], str]]:
+    def buffers(self) -> dict[str, tuple[Sizes, str]]:
         """Scratch buffers: shapes and dtypes, by name."""
-        found: dict[str, tuple[tuple[int, ...], str]] = {}
+        found: dict[str, tuple[Sizes, str]] = {}
         for dtype, name in NUMBERS.items():
-            if count := sum(given == name for given, _ in self.slots.values()):
+            if count := sum(given == name for given, _ in (*self.slots.values(), *self.parts.values())):
                 found[name] = (self.threads, count, self.rows), dtype
         if self.kept:
             found["kept"] = (self.threads, len(self.kept), self.length, self.rows), "f32"
@@ -174,8 +189,8 @@ class Across(Kernel):
         return types
 
     def build(self, b: KernelBuilder) -> None:
-        full, rest = divmod(self.inner, self.rows)
-        blocks = full + (1 if rest else 0)
+        full, rest = self.inner // self.rows, self.inner % self.rows
+        blocks = ceildiv(self.inner, self.rows)
         with b.share(self.count * blocks, self.threads, self.work) as (worker, task):
             *lead, block = b.delinearize(task, (*self.leading, blocks))
             first = b.mul(block, self.rows)
@@ -189,16 +204,20 @@ class Task:
     """Builds the program of some neighbouring rows."""
 
     def __init__(
-        self, kernel: Across, b: KernelBuilder, worker: Index, lead: list[Index], first: Index, count: int
+        self, kernel: Across, b: KernelBuilder, worker: Index, lead: list[Index], first: Index, count: Dim
     ):
         self.kernel, self.b, self.worker, self.lead = kernel, b, worker, lead
         self.first, self.count, self.nodes = first, count, kernel.program
         self.level = 0
         """The pass that is being built."""
+        self.partly = False
+        """Whether that is a part of its elements, which has totals of its own."""
         self.at: Index = 0
         """The first of the rows of a vector, among the task's."""
         self.size = 1
         """How many they are."""
+        self.mask: Mask = None
+        """Which of them there are; what is between passes has room for all."""
         self.held: dict[tuple[int, int], SSAValue] = {}
         """Vectors in registers, by node and element, counted from where a turn begins."""
 
@@ -211,11 +230,13 @@ class Task:
     def pieces(self) -> Iterator[None]:
         """The vectors of the task's rows."""
         lanes = self.kernel.lanes
-        full, rest = divmod(self.count, lanes)
+        full, rest = self.count // lanes, self.count % lanes
         for begin, turns, size in ((0, full, lanes), (full * lanes, 1, rest)):
             if turns and size:
                 with self.b.loop(0, turns) as turn:
-                    self.at, self.size, self.held = self.b.add(self.b.mul(turn, lanes), begin), size, {}
+                    self.at, self.held = self.b.add(self.b.mul(turn, lanes), begin), {}
+                    self.size = size if isinstance(size, int) else lanes
+                    self.mask = self.b.mask_below(self.size, size)
                     yield
 
     # passes
@@ -244,13 +265,48 @@ class Task:
         if not reductions and not stored:
             return
         cost = sum(self.nodes[n].cost for n in here if self.nodes[n].length != 1)
-        turn = min(kernel.length, 8 if cost <= 8 else 4 if cost <= 24 else 2)
-        first = (kernel.length - 1) % turn + 1
-        self.turn(0, first, stored, reductions, begins=True)
-        if turns := (kernel.length - first) // turn:
-            with self.b.loop(0, turns) as number:
+        turn, length = 8 if cost <= 8 else 4 if cost <= 24 else 2, kernel.length
+        if isinstance(length, int):
+            turn = min(length, turn)
+            first: Dim = (length - 1) % turn + 1
+            self.turn(0, (length - 1) % turn + 1, stored, reductions, begins=True)
+        else:
+            first = length % turn
+            self.begin(reductions)
+            with self.b.loop(0, first) as element:
+                self.turn(element, 1, stored, reductions, begins=False)
+        if not (turns := (length - first) // turn):
+            return
+        narrow = [n for n in reductions if n in kernel.parts]
+        for begin, end in self.parts_of(turns, LONG // turn, narrow) if narrow else [(0, turns)]:
+            with self.b.loop(begin, end) as number:
                 start = self.b.add(self.b.mul(number, turn), first)
                 self.turn(start, turn, stored, reductions, begins=False)
+
+    def parts_of(self, turns: Dim, most: int, narrow: Sequence[int]) -> Iterator[tuple[Index, Index]]:
+        """So many turns at a time, of which reductions have totals that are combined with those of all."""
+        b = self.b
+        with b.loop(0, ceildiv(turns, most)) as part:
+            self.partly = True
+            self.begin(narrow)
+            begin = b.mul(part, most)
+            yield begin, b.min(b.add(begin, most), turns)
+            for _ in self.pieces():
+                self.partly = True
+                made = [self.load_slot(n) for n in narrow]
+                self.partly = False
+                for n, value in zip(narrow, made, strict=True):
+                    node = self.nodes[n]
+                    assert isinstance(node, Reduce)
+                    b.store(b.in_pairs(REDUCTIONS[node.kind][0], [self.load_slot(n), value]), *self.slot(n))
+
+    def begin(self, reductions: Sequence[int]) -> None:
+        """Of no elements, what is combined with others."""
+        for _ in self.pieces():
+            for n in reductions:
+                node = self.nodes[n]
+                assert isinstance(node, Reduce)
+                self.b.store(self.b.constant(REDUCTIONS[node.kind][1], node.dtype, self.size), *self.slot(n))
 
     def turn(
         self, start: Index, count: int, stored: Sequence[int], reductions: Sequence[int], begins: bool
@@ -274,7 +330,8 @@ class Task:
     # values
 
     def slot(self, n: int) -> tuple[SSAValue, list[Index]]:
-        name, place = self.kernel.slots[n]
+        own = self.partly and self.kernel.level[n] == self.level
+        name, place = (self.kernel.parts.get(n) if own else None) or self.kernel.slots[n]
         return self.b.buffers[name], [self.worker, place, self.at]
 
     def load_slot(self, n: int) -> SSAValue:
@@ -322,7 +379,7 @@ class Task:
         if shape[-1] == 1:
             value = b.broadcast_load(buffer, at, self.size, node.stored)
         else:
-            value = b.load(buffer, at, self.size, None, node.stored)
+            value = b.load(buffer, at, self.size, self.mask, node.stored)
         if node.dtype != "i1":
             return value
         operands = [value, b.constant(0, "i8", self.size)]
@@ -338,4 +395,4 @@ class Task:
         for position, output in enumerate(self.kernel.outputs):
             if output == n:
                 place = [*self.lead, *element, b.add(self.first, self.at)]
-                b.store(value, b.buffers[f"out{position}"], place)
+                b.store(value, b.buffers[f"out{position}"], place, self.mask)

@@ -215,6 +215,13 @@ class KernelBuilder(OperationBuilder):
             return max_(a, b)
         return self._arith(arith.MaxUIOp, a, b)
 
+    def to_float(self, value: Index, dtype: str) -> SSAValue:
+        """An index as a float."""
+        if isinstance(value, int):
+            return self.constant(float(value), dtype)
+        number = self.op(arith.IndexCastOp, [self.index(value)], ELEMENT_TYPES["i64"])
+        return self.op(vectors.SIToFPOp, [number], ELEMENT_TYPES[dtype])
+
     def compare(self, name: str, a: Index, b: Index) -> SSAValue:
         """The i1 of a comparison, by arith.cmpi's predicates."""
         operands = self.index(a), self.index(b)

@@ -1,7 +1,7 @@
 """Reductions over a dimension that others follow: rows that lie behind one another become one, column by column.
 
 A task is some columns. Several of its rows are read at a time, whole vectors of neighbours, and combined with what was before. In which order
-the elements of a column are combined depends on nothing but how many there are, so results are the same for any number of threads. Sums and
+the elements of a column are combined depends on nothing but how many there are, and whether that is known, so results are the same for any number of threads. Sums and
 products of floats are in float64, those of halves a few at a time in float32 before.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf, isfinite
 from typing import Any
 
 from xdsl.dialects import arith
@@ -16,9 +17,10 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_
+from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
@@ -28,26 +30,26 @@ ROWS = 8
 MOST, FEWEST = 1024, 64
 """Columns of a task: their totals stay in the first-level cache, and their rows are whole cache lines."""
 
-KINDS: Mapping[str, tuple[type[Operation], type[Operation]]] = {
-    "sum": (arith.AddfOp, arith.AddiOp),
-    "mean": (arith.AddfOp, arith.AddiOp),
-    "prod": (arith.MulfOp, arith.MuliOp),
-    "max": (arith.MaximumfOp, arith.MaxSIOp),
-    "min": (arith.MinimumfOp, arith.MinSIOp),
+KINDS: Mapping[str, tuple[type[Operation], type[Operation], float]] = {
+    "sum": (arith.AddfOp, arith.AddiOp, 0),
+    "mean": (arith.AddfOp, arith.AddiOp, 0),
+    "prod": (arith.MulfOp, arith.MuliOp, 1),
+    "max": (arith.MaximumfOp, arith.MaxSIOp, -inf),
+    "min": (arith.MinimumfOp, arith.MinSIOp, inf),
 }
-"""What combines floats, and integers."""
+"""What combines floats, and integers, and what is neutral."""
 
 
 @dataclass(frozen=True, eq=False)
 class Columns(Kernel):
-    """out[o, i] is what x[o, :, i] becomes, of x[outer, size, inner]; outer may be symbolic.
+    """out[o, i] is what x[o, :, i] becomes, of x[outer, size, inner], which may be symbolic.
 
     The function's arguments: x, of `dtype`, scratch if `scratch` is not None, out[outer, inner], of `result`.
     """
 
     outer: Dim
-    size: int
-    inner: int
+    size: Dim
+    inner: Dim
     kind: str
     dtype: str
     result: str
@@ -73,19 +75,20 @@ class Columns(Kernel):
         return workers(self.machine, self.work)
 
     @property
-    def columns(self) -> int:
+    def columns(self) -> Dim:
         """Of a task: as many tasks as there are threads, if rows are long enough; as if for one matrix, if it is not known how many."""
-        share = ceil_div((self.outer if isinstance(self.outer, int) else 1) * self.inner, self.threads)
-        return min(self.inner, max(FEWEST, min(MOST, share // FEWEST * FEWEST)))
+        share = ceildiv((self.outer if isinstance(self.outer, int) else 1) * self.inner, self.threads)
+        columns = FEWEST * max_(1, min_(MOST // FEWEST, share // FEWEST))
+        return min_(self.inner, columns) if isinstance(self.inner, int) else columns
 
     @property
     def lanes(self) -> int:
         return self.machine.lanes * (2 if self.dtype in HALVES else 1)
 
     @property
-    def scratch(self) -> tuple[int, int] | None:
+    def scratch(self) -> Sizes | None:
         """Shape of the buffer of `total` that the kernel needs, or None."""
-        return (self.threads, self.columns) if self.size > ROWS else None
+        return (self.threads, self.columns) if not isinstance(self.size, int) or self.size > ROWS else None
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
@@ -96,8 +99,8 @@ class Columns(Kernel):
         return types | {"out": memref((self.outer, self.inner), self.result)}
 
     def build(self, b: KernelBuilder) -> None:
-        full, rest = divmod(self.inner, self.columns)
-        blocks = full + (1 if rest else 0)
+        full, rest = self.inner // self.columns, self.inner % self.columns
+        blocks = ceildiv(self.inner, self.columns)
         with b.share(self.outer * blocks, self.threads, self.work) as (worker, task):
             lead, block = b.delinearize(task, (self.outer, blocks))
             first = b.mul(block, self.columns)
@@ -111,22 +114,47 @@ class Task:
     """Builds the reduction of some columns."""
 
     def __init__(
-        self, kernel: Columns, b: KernelBuilder, worker: Index, lead: Index, first: Index, count: int
+        self, kernel: Columns, b: KernelBuilder, worker: Index, lead: Index, first: Index, count: Dim
     ):
         self.kernel, self.b, self.worker = kernel, b, worker
         self.lead, self.first, self.count = lead, first, count
 
     def run(self) -> None:
         """Over the rows of the first group, then of the others, each of which adds to the totals; the last one's are the result."""
-        kernel, b = self.kernel, self.b
-        first = (kernel.size - 1) % ROWS + 1
-        groups = (kernel.size - first) // ROWS
+        size, b = self.kernel.size, self.b
+        if not isinstance(size, int):
+            self.run_through(size)
+            return
+        first = (size - 1) % ROWS + 1
+        groups = (size - first) // ROWS
         self.group(0, first, begins=True, ends=not groups)
         if groups > 1:
             with b.loop(0, groups - 1) as group:
                 self.group(b.add(b.mul(group, ROWS), first), ROWS)
         if groups:
-            self.group(kernel.size - ROWS, ROWS, ends=True)
+            self.group(size - ROWS, ROWS, ends=True)
+
+    def run_through(self, size: Dim) -> None:
+        """Over rows of which it is not known how many there are: one by one until groups are left."""
+        kernel, b, first = self.kernel, self.b, size % ROWS
+        b.fill(b.buffers["scratch"], [self.worker, 0], self.count, kernel.lanes, self.neutral, kernel.total)
+        with b.loop(0, first) as row:
+            self.group(row, 1)
+        with b.loop(0, size // ROWS) as group:
+            self.group(b.add(b.mul(group, ROWS), first), ROWS)
+        for at, count, mask in b.pieces(self.count, kernel.lanes):
+            total = b.load(b.buffers["scratch"], [self.worker, at], count, mask, kernel.total)
+            place = [self.lead, b.add(self.first, at)]
+            b.store(self.finished(total, count), b.buffers["out"], place, mask)
+
+    @property
+    def neutral(self) -> float:
+        """What leaves totals as they are; of integers that have no infinity, the last one."""
+        value, dtype = KINDS[self.kernel.kind][2], self.kernel.total
+        if dtype.startswith("f"):
+            return float(value)
+        last = (1 << (int(dtype[1:]) - 1)) - 1
+        return int(value) if isfinite(value) else last if value > 0 else -last - 1
 
     def group(self, row: Index, rows: int, begins: bool = False, ends: bool = False) -> None:
         kernel, b = self.kernel, self.b
@@ -156,14 +184,14 @@ class Task:
 
     def combine(self, dtype: str) -> type[Operation]:
         """What makes one number of two."""
-        floats, integers = KINDS[self.kernel.kind]
+        floats, integers, _ = KINDS[self.kernel.kind]
         return floats if dtype.startswith("f") else integers
 
     def finished(self, total: SSAValue, size: int) -> SSAValue:
         """A result of a total."""
         kernel, b, dtype = self.kernel, self.b, self.kernel.total
         if kernel.kind == "mean":
-            count = b.constant(float(kernel.size), dtype, size)
+            count = b.broadcast(b.to_float(kernel.size, dtype), size, dtype)
             total = b.op(arith.DivfOp, [total, count], type_of(dtype, size))
         if kernel.result == dtype:
             return total

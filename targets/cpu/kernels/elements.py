@@ -353,17 +353,21 @@ def expand(element: Elementwise | Body, w: Lanes, operands: Sequence[SSAValue]) 
 
 
 def build(instruction: Instruction, w: Lanes, operands: Sequence[SSAValue]) -> SSAValue:
-    """Builds an operation on numbers on vectors of them."""
+    """Builds an operation on numbers on vectors of them. A size is an index, of which there are no vectors."""
     b, value, dtype = w.builder, instruction.value, instruction.dtype
     if instruction.name == SIZE_OF:
         assert isinstance(b, KernelBuilder)
         assert isinstance(value, Expr)
-        return b.index(value)
+        size = b.index(value)
+        return b.broadcast(size, w.lanes, dtype) if w.lanes and value.kind == "float" else size
     if instruction.name == CONSTANT:
         assert isinstance(value, float | int)
         number = value if isinstance(value, bool) or dtype.startswith("i") else float(value)
         return b.constant(number, dtype, w.lanes)
     kind = KINDS[instruction.name]
+    if kind is arith.IndexCastOp and w.lanes:
+        assert isinstance(b, KernelBuilder)
+        return b.broadcast(b.op(kind, operands, type_of(dtype)), w.lanes, dtype)
     properties = dict(defaults(kind))
     if instruction.contract:
         properties["fastmath"] = CONTRACT

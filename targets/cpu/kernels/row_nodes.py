@@ -10,7 +10,7 @@ from xdsl.dialects import arith
 from xdsl.ir import Operation
 
 from xdsl_exir.dialects.expr import Dim
-from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise
+from xdsl_exir.targets.cpu.kernels.description import Body, Elementwise, Machine
 from xdsl_exir.targets.cpu.kernels.elements import cost, element_of
 
 LONG = 2048
@@ -111,6 +111,12 @@ def is_narrow(node: Reduce, program: Sequence[Node]) -> bool:
     """Whether a sum or product is rounded to the dtype that its terms have."""
     (operand,) = node.operands
     return node.kind in ("add", "mul") and program[operand].dtype == node.dtype
+
+
+def lanes_of(program: Sequence[Node], machine: Machine) -> int:
+    """Of a vector: as many as fill a register where there is nothing but bytes; where there are halves as many of them, which are two of float32."""
+    stored = {node.stored for node in program}
+    return machine.lanes * (4 if stored <= {"i8"} else 2 if stored & set(HALVES) else 1)
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:

@@ -42,6 +42,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Reduce,
     Slice,
     is_narrow,
+    lanes_of,
 )
 
 UNROLLED = 8
@@ -78,9 +79,7 @@ class Rows(Kernel):
 
     @property
     def lanes(self) -> int:
-        """Of a vector: as many as fill a register where there is nothing but bytes; where there are halves as many of them, which are two of float32."""
-        stored = {node.stored for node in self.program}
-        return self.machine.lanes * (4 if stored <= {"i8"} else 2 if stored & set(HALVES) else 1)
+        return lanes_of(self.program, self.machine)
 
     @property
     def threads(self) -> int:

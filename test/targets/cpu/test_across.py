@@ -143,3 +143,39 @@ def test_threads_and_neighbours_change_nothing() -> None:
         part = x[:, start:end].contiguous()
         (alone,) = xdsl_exir.compile(program(softmax_first, part), "native").flat([part])
         assert whole[:, start:end].tobytes() == alone.tobytes()
+
+
+REDUCTIONS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
+    "sum": (lambda x: x.sum(0), (40, 70)),
+    "sums of the first two": (lambda x: x.sum((0, 1)), (7, 5, 70)),
+    "sums of integers": (lambda x: (x * 9).int().sum(0), (40, 70)),
+    "sums of float64": (lambda x: x.double().sum(1), (3, 40, 5, 9)),
+    "sums of halves": (lambda x: x.bfloat16().sum(0).float(), (40, 70)),
+    "sums but of one": (lambda x: x.sum((0, 2, 3)), (3, 12, 5, 9)),
+    "mean": (lambda x: x.mean(1), (3, 40, 5, 9)),
+    "largest": (lambda x: x.amax(0), (40, 70)),
+    "largest of integers": (lambda x: (x * 9).int().amax(0), (40, 70)),
+    "product": (lambda x: x.prod(0), (40, 70)),
+    "softmax": (lambda x: x.softmax(1), (3, 40, 5, 9)),
+    "softmax of the first": (lambda x: x.log_softmax(0), (40, 70)),
+    "softmax of halves": (lambda x: x.bfloat16().softmax(1).float(), (3, 40, 5, 9)),
+    "logsumexp": (lambda x: x.logsumexp(1), (3, 40, 5, 9)),
+    "norm": (lambda x: F.batch_norm(x, None, None, training=True), (40, 70)),
+}
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_any_size(name: str) -> None:
+    """None of its sizes is known; narrow and long ones, fewer than a vector, and many more."""
+    call, shape = REDUCTIONS[name]
+    sizes = dict.fromkeys(range(len(shape)), torch.export.Dim.AUTO)
+    exported = torch.export.export(Function(call), (draw(*shape),), dynamic_shapes=(({**sizes},),))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native", fallback="error")
+    assert not list(run.slow_paths)
+    rest = shape[2:-1]
+    for first, second, last in ((2, 3, 2), (9, 33, 17), (33, 5, 101), (3, 2100, 3), (2500, 2, 2)):
+        x = draw(*((first, second, *rest, last) if len(shape) > 2 else (first, second)))
+        (got,) = run.flat([x])
+        wanted = call(x.double()).double() if x.dtype is torch.float32 and "half" not in name else call(x)
+        tolerance = 2e-2 if "halves" in name else 2e-6 * max(1.0, float(wanted.abs().max()))
+        np.testing.assert_allclose(np.asarray(got).astype("f8"), wanted.double().numpy(), 1e-5, tolerance)
