@@ -250,13 +250,15 @@ class Planner:
         arguments = op.arguments(lambda value: as_meta(value.type))
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
         for condition, message in ASSERTIONS[name](**arguments, out=out):
-            known = (
-                not isinstance(condition, Expr)
-                or condition in self.guards
-                or provably(condition, self.ranges)
-            )
-            if not known and (condition, message) not in self.plan.checks:
-                self.plan.checks.append((condition, message))
+            self.require(condition, message)
+
+    def require(self, condition: Dim, message: str) -> None:
+        """Keeps what has to hold of a call's symbols, unless it does for all their values."""
+        known = (
+            not isinstance(condition, Expr) or condition in self.guards or provably(condition, self.ranges)
+        )
+        if not known and (condition, message) not in self.plan.checks:
+            self.plan.checks.append((condition, message))
 
     # constants
 

@@ -14,7 +14,7 @@ from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, meta
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import prod
-from xdsl_exir.targets.cpu.kernels.selections import LEAST
+from xdsl_exir.targets.cpu.kernels.selections import LEAST, MOST
 from xdsl_exir.targets.cpu.row_forms import MOST_PLACES, Arguments, Form
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
@@ -34,7 +34,7 @@ def is_selected(x: SSAValue, dim: int | None) -> bool:
     if not shape or 0 in shape:
         return False
     size = prod(shape) if dim is None else shape[dim]
-    return isinstance(size, int) and LEAST <= size < 1 << 31
+    return not isinstance(size, int) or LEAST <= size < MOST
 
 
 def ordered(aten: Namespace, x: SSAValue, dim: int) -> tuple[SSAValue, SSAValue]:

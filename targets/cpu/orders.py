@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, apply, prod
+from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.interpreter.introselect import sorts_by_steps
 from xdsl_exir.lowering.dispatches.outline import Outline
@@ -15,6 +16,7 @@ from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
 from xdsl_exir.targets.cpu.kernels import KthValue, Machine, Order, Sort, TopK
 from xdsl_exir.targets.cpu.kernels.orders import Ordered
+from xdsl_exir.targets.cpu.kernels.selections import MOST
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -39,9 +41,7 @@ def topk(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
 
 
 def kthvalue(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    a = op.arguments()
-    if not isinstance(a["k"], int):
-        return False
+    a = op.arguments(lambda value: as_meta(value.type))
     return order(planner, op, a["dim"], KthValue, 1, start=a["k"] - 1, machine=machine)
 
 
@@ -60,10 +60,10 @@ def order(
         return False
     dim %= len(shape)
     size = shape[dim]
-    if count is None:
-        count = results[dim]
-    if not isinstance(size, int) or not isinstance(count, int) or size >= 1 << 31:
+    count = results[dim] if count is None else count
+    if isinstance(size, int) and size >= MOST:
         return False
+    planner.require(apply("lt", size, MOST), f"{size} elements along a dimension are too many to order")
     unsigned = dtype in (dt.Byte, dt.Bool)
     outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
     kernel = make(outer, size, inner, count, str(storage_type(dtype)), unsigned=unsigned, **kind)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
@@ -24,6 +24,8 @@ from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
+USUAL = 10
+"""Turns in which runs are merged, if it is not known how many there are."""
 INTEGERS = ("i1", "i8", "i16", "i32", "i64")
 
 
@@ -63,16 +65,16 @@ class Ordered(Kernel):
     """Elements of the order of x[outer, size, inner] along the middle dimension, `count` from a place on, and where they stood.
 
     The function's arguments: x, scratch, values[outer, count, inner], positions[outer, count, inner] of int64. Elements are of
-    `dtype`, integers `unsigned` or not. `size` is less than 2^31.
+    `dtype`, integers `unsigned` or not. `size` is less than 2^31. All sizes may be symbolic.
     """
 
     outer: Dim
-    size: int
+    size: Dim
     inner: Dim
-    count: int
+    count: Dim
     dtype: str
     descending: bool = False
-    start: int = 0
+    start: Dim = 0
     unsigned: bool = False
     machine: Machine = field(default_factory=Machine)
 
@@ -88,7 +90,7 @@ class Ordered(Kernel):
 
     @property
     @abstractmethod
-    def buffers(self) -> tuple[int, int]:
+    def buffers(self) -> tuple[int, Dim]:
         """How many buffers of entries it needs, and of how many."""
 
     @property
@@ -167,19 +169,19 @@ class Row(ABC):
 
     # Entries in memory.
 
-    def place(self, part: int, run: int, at: Index) -> list[Index]:
+    def place(self, part: int, run: Index, at: Index) -> list[Index]:
         """Where an entry's part is: `run` is which of the buffers that runs are merged between."""
-        return [self.worker, run * self.parts + part, at]
+        return [self.worker, self.b.add(self.b.mul(run, self.parts), part), at]
 
-    def read(self, run: int, at: Index) -> list[SSAValue]:
+    def read(self, run: Index, at: Index) -> list[SSAValue]:
         scratch = self.b.buffers["scratch"]
         return [self.b.load_number(scratch, self.place(part, run, at), "i64") for part in range(self.parts)]
 
-    def write(self, entry: Sequence[SSAValue], run: int, at: Index) -> None:
+    def write(self, entry: Sequence[SSAValue], run: Index, at: Index) -> None:
         for part, value in enumerate(entry):
             self.b.store_number(value, self.b.buffers["scratch"], self.place(part, run, at))
 
-    def finish(self, run: int) -> None:
+    def finish(self, run: Index) -> None:
         """Gives entries of a run as results."""
         b, buffers = self.b, self.b.buffers
         with b.loop(0, self.kernel.count) as at:
@@ -199,10 +201,11 @@ class Order(Ordered):
 
     @property
     def work(self) -> Dim:
-        return prod((self.outer, self.inner, self.size)) * 16 * (self.size - 1).bit_length()
+        turns = (self.size - 1).bit_length() if isinstance(self.size, int) else USUAL
+        return prod((self.outer, self.inner, self.size)) * 16 * turns
 
     @property
-    def buffers(self) -> tuple[int, int]:
+    def buffers(self) -> tuple[int, Dim]:
         return 2, self.size
 
     @property
@@ -214,44 +217,60 @@ class Merge(Row):
     """Builds the order of a row: merges runs of one element, of two, and so on, from one buffer to the other one."""
 
     def build(self) -> None:
-        with self.b.loop(0, self.kernel.size) as place:
+        b, size = self.b, self.kernel.size
+        with b.loop(0, size) as place:
             self.write(self.entry(place), 0, place)
-        passes = (self.kernel.size - 1).bit_length()
-        for turn in range(passes):
-            self.merge_runs(1 << turn, turn % 2)
-        self.finish(passes % 2)
+        if isinstance(size, int):
+            passes = (size - 1).bit_length()
+            for turn in range(passes):
+                self.merge_runs(1 << turn, turn % 2)
+            self.finish(passes % 2)
+            return
+        turns = self.bit_length(b.sub(b.max(size, 1), 1))
+        with b.loop(0, turns) as turn:
+            width = b.op(arith.ShLIOp, b.indices([1, turn]), INDEX)
+            self.merge_runs(width, b.rem(turn, 2))
+        self.finish(b.rem(turns, 2))
 
-    def merge_runs(self, width: int, run: int) -> None:
-        """Runs of a width from one buffer to runs of twice that in the other one."""
+    def bit_length(self, number: Index) -> Index:
+        """Of a number that is not negative."""
         b = self.b
-        pairs, rest = divmod(self.kernel.size, 2 * width)
-        if pairs:
+        wide = b.op(arith.IndexCastOp, [b.index(number)], type_of("i64"))
+        zeros = b.op(math.CountLeadingZerosOp, [wide], type_of("i64"))
+        return b.sub(64, b.op(arith.IndexCastOp, [zeros], INDEX))
+
+    def merge_runs(self, width: Index, run: Index) -> None:
+        """Runs of a width from one buffer to runs of twice that in the other one."""
+        b, size, both = self.b, self.kernel.size, self.b.mul(width, 2)
+        pairs, rest = b.div(size, both), b.rem(size, both)
+        if pairs != 0:
             with b.loop(0, pairs) as number:
-                self.merge_pair(b.mul(number, 2 * width), width, run)
-        if rest:
-            self.merge_rest(pairs * 2 * width, width, run)
+                self.merge_pair(b.mul(number, both), width, run)
+        if rest != 0:
+            with b.loop(0, 1) if isinstance(rest, int) else b.when(rest, "ne", 0):
+                self.merge_rest(b.mul(pairs, both), width, run)
 
     def later(self, taken: SSAValue, place: SSAValue, by: int) -> SSAValue:
         """A place, moved on if it is taken; said as a sum, since LLVM makes a jump of a choice, which is slow where it is random."""
         step = self.b.op(arith.IndexCastOp, [self.op(arith.ExtUIOp, taken)], INDEX)
         return self.b.op(arith.AddiOp if by > 0 else arith.SubiOp, [place, step], INDEX)
 
-    def merge_pair(self, start: Index, width: int, run: int) -> None:
+    def merge_pair(self, start: Index, width: Index, run: Index) -> None:
         """Two whole runs at once from their beginnings and from their ends, as many each as there are in a run: neither meets the end
         of a run (the bidirectional merge of Peters' and Bergdoll's glidesort)."""
         b = self.b
-        one = self.b.constant(True, "i1")
-        places = [b.add(start, at) for at in (0, width, width - 1, 2 * width - 1)]
+        one, other, last = self.b.constant(True, "i1"), b.sub(1, run), b.sub(b.mul(width, 2), 1)
+        places = [b.add(start, at) for at in (0, width, b.sub(width, 1), last)]
 
         def step(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
             left, right, left_end, right_end = carried
             first, second = self.read(run, left), self.read(run, right)
             taken = self.less(second[0], first[0])
-            self.write(self.either(taken, second, first), 1 - run, b.add(start, turn))
+            self.write(self.either(taken, second, first), other, b.add(start, turn))
             first, second = self.read(run, left_end), self.read(run, right_end)
             from_left = self.less(second[0], first[0])
-            target = b.sub(b.add(start, 2 * width - 1), turn)
-            self.write(self.either(from_left, first, second), 1 - run, target)
+            target = b.sub(b.add(start, last), turn)
+            self.write(self.either(from_left, first, second), other, target)
             return [
                 self.later(self.op(arith.XOrIOp, taken, one, dtype="i1"), left, 1),
                 self.later(taken, right, 1),
@@ -264,20 +283,20 @@ class Merge(Row):
     def either(self, condition: SSAValue, yes: Sequence[SSAValue], no: Sequence[SSAValue]) -> list[SSAValue]:
         return [self.choose(condition, x, y) for x, y in zip(yes, no, strict=True)]
 
-    def merge_rest(self, start: int, width: int, run: int) -> None:
+    def merge_rest(self, start: Index, width: Index, run: Index) -> None:
         """A last run, and what there is of another one behind it."""
-        b, size = self.b, self.kernel.size
-        middle, one = min(start + width, size), self.b.constant(True, "i1")
+        b, size, other = self.b, self.kernel.size, self.b.sub(1, run)
+        middle, one, end = b.min(b.add(start, width), size), b.constant(True, "i1"), b.sub(size, 1)
 
         def step(turn: Index, carried: list[SSAValue]) -> list[SSAValue]:
             left, right = carried
-            first, second = self.read(run, b.min(left, size - 1)), self.read(run, b.min(right, size - 1))
+            first, second = self.read(run, b.min(left, end)), self.read(run, b.min(right, end))
             # The left one of equal ones, and what there is if one of the runs has ended.
             over = b.compare("uge", left, middle)
             earlier = self.op(arith.OrIOp, over, self.less(second[0], first[0]), dtype="i1")
             taken = self.op(arith.AndIOp, b.compare("ult", right, size), earlier, dtype="i1")
-            self.write(self.either(taken, second, first), 1 - run, b.add(start, turn))
+            self.write(self.either(taken, second, first), other, b.add(start, turn))
             untaken = self.op(arith.XOrIOp, taken, one, dtype="i1")
             return [self.later(untaken, left, 1), self.later(taken, right, 1)]
 
-        b.reduce(size - start, b.indices([start, middle]), step)
+        b.reduce(b.sub(size, start), b.indices([start, middle]), step)

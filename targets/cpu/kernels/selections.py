@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import nan
 from typing import Any
 
 from xdsl.dialects import arith, vector
@@ -16,7 +17,7 @@ from xdsl.dialects.builtin import DenseArrayBase, MemRefType, i64
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import predicate, type_of
 from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
@@ -26,6 +27,8 @@ from xdsl_exir.targets.cpu.kernels.orders import ascending, key_type
 
 LEAST = 32
 """Elements from which on a selection takes less time than a sort."""
+MOST = 1 << 31
+"""Elements along a dimension, of which places are integers of 32 bits."""
 TOGETHER = 2
 """Vectors of keys in a turn of a loop."""
 QUARTERS = 2
@@ -41,7 +44,7 @@ class Select(Kernel):
     """
 
     outer: Dim
-    size: int
+    size: Dim
     inner: Dim
     dtype: str
     numbers: bool = False
@@ -57,12 +60,12 @@ class Select(Kernel):
         return max(1, self.machine.lanes * 32 // self.bits)
 
     @property
-    def turns(self) -> int:
+    def turns(self) -> Dim:
         """Of a loop over all keys."""
-        return -(-self.size // (TOGETHER * self.lanes))
+        return ceildiv(self.size, TOGETHER * self.lanes)
 
     @property
-    def keys(self) -> int:
+    def keys(self) -> Dim:
         """Of keys: those of whole turns."""
         return self.turns * TOGETHER * self.lanes
 
@@ -129,6 +132,24 @@ class Row:
 
     def run(self) -> None:
         b, kernel = self.b, self.kernel
+        if isinstance(kernel.size, int):
+            self.select()
+            return
+        with b.when(kernel.size, "ne", 0):
+            self.select()
+        with b.when(kernel.size, "eq", 0):  # what PyTorch gives for no elements at all
+            b.store_number(self.of_none(), b.buffers["values"], [self.outer, 0, self.inner])
+
+    def of_none(self) -> SSAValue:
+        dtype = self.kernel.dtype
+        if not dtype.startswith("i"):
+            return self.b.constant(nan, dtype)
+        bits = int(dtype[1:])
+        return self.b.constant(-(1 << (bits - 1)) if bits >= 32 else 0, dtype)
+
+    def select(self) -> None:
+        """Stores the element, and where it stands."""
+        b, kernel = self.b, self.kernel
         self.make_keys()
         found = self.find(self.rank())
         position = b.op(arith.IndexCastOp, [self.first(found)], INDEX)
@@ -142,8 +163,8 @@ class Row:
         b, kernel, size = self.b, self.kernel, self.kernel.size
         x, scratch = b.buffers["x"], b.buffers["scratch"]
         if kernel.inner == 1:
-            for offset, lanes, _ in b.pieces(size, self.lanes):
-                given = b.load(x, [self.outer, offset, self.inner], lanes, None, kernel.dtype)
+            for offset, lanes, mask in b.pieces(size, self.lanes):
+                given = b.load(x, [self.outer, offset, self.inner], lanes, mask, kernel.dtype)
                 b.store(
                     ascending(b, given, kernel.dtype, kernel.unsigned, lanes), scratch, [self.worker, offset]
                 )
@@ -152,7 +173,7 @@ class Row:
                 given = b.load_number(x, [self.outer, at, self.inner], kernel.dtype)
                 key = ascending(b, given, kernel.dtype, kernel.unsigned)
                 b.store_number(key, scratch, [self.worker, at])
-        for at in range(size, kernel.keys):
+        with b.loop(size, kernel.keys) as at:
             b.store_number(self.constant(self.greatest), scratch, [self.worker, at])
 
     def keys_of(self, turn: Index, part: int) -> SSAValue:
@@ -194,17 +215,23 @@ class Row:
         counted = self.look([zero] * len(each), step, *each)
         return [self.total(arith.AddiOp, b.in_pairs(arith.AddiOp, parts)) for parts in counted]
 
+    def of_size(self, size: Dim) -> SSAValue:
+        """A size as a key."""
+        if isinstance(size, int):
+            return self.constant(size)
+        return self.b.op(arith.IndexCastOp, [self.b.index(size)], type_of(self.dtype))
+
     def rank(self) -> SSAValue:
         """How many elements come before the one that is asked for."""
         kernel, one = self.kernel, self.constant(1)
         if kernel.dtype.startswith("i"):
-            return self.constant((kernel.size - 1) // 2)
+            return self.of_size((kernel.size - 1) // 2)
         [numbers] = self.less(self.constant(self.greatest))
         last = self.op(arith.MaxSIOp, self.op(arith.SubiOp, numbers, one), self.constant(0))
         middle = self.op(arith.ShRSIOp, last, one)
         if kernel.numbers:
             return middle
-        are_all = self.compare("eq", numbers, self.constant(kernel.size))
+        are_all = self.compare("eq", numbers, self.of_size(kernel.size))
         return self.b.op(vectors.SelectOp, [are_all, middle, numbers], numbers.type)
 
     def find(self, rank: SSAValue) -> SSAValue:

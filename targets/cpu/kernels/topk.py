@@ -14,7 +14,7 @@ from xdsl.dialects import arith, memref
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, Expr, min_, prod
 from xdsl_exir.interpreter.introselect import introselect, introsort, quickselect
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.scalar import Scalar
@@ -38,15 +38,24 @@ class TopK(Ordered):
     @property
     def keeps(self) -> int:
         """How many are kept as they come, one more than asked for if there are: a few that are not the first of a heap."""
-        kept = min(self.count + 1, self.size)
-        return kept if self.is_sorted and kept <= FEW and self.count * 64 > self.size else 0
+        kept = min_(self.count + 1, self.size) if isinstance(self.size, int) else self.count + 1
+        if not isinstance(kept, int) or kept > FEW:
+            return 0
+        return kept if self.is_sorted and self.are_many is not False else 0
+
+    @property
+    def are_many(self) -> bool | None:
+        """Whether they are too many for a heap of them; None if it is not known."""
+        if isinstance(self.count, int) and isinstance(self.size, int):
+            return self.count * 64 > self.size
+        return None
 
     @property
     def work(self) -> Dim:
         return prod((self.outer, self.inner, self.size)) * 16
 
     @property
-    def buffers(self) -> tuple[int, int]:
+    def buffers(self) -> tuple[int, Dim]:
         return 1, 2 * self.size
 
     @property
@@ -59,7 +68,7 @@ class Sort(Order):
     """The whole order, in which equal elements stand as PyTorch's steps leave them."""
 
     @property
-    def buffers(self) -> tuple[int, int]:
+    def buffers(self) -> tuple[int, Dim]:
         return 1, 2 * self.size
 
     @property
@@ -76,7 +85,7 @@ class KthValue(Ordered):
         return prod((self.outer, self.inner, self.size)) * 8
 
     @property
-    def buffers(self) -> tuple[int, int]:
+    def buffers(self) -> tuple[int, Dim]:
         return 1, self.size
 
     @property
@@ -92,6 +101,13 @@ class MemorySteps(CodeSteps):
         self.scratch = row.b.buffers["scratch"]
         self.packed = row.kernel.packed
         self.worker, self.keys, self.entries = row.b.indices([row.worker, 0, row.parts - 1])
+        given = (row.kernel.size, row.kernel.count, row.kernel.start)
+        self.sizes = {
+            size: row.op(arith.IndexCastOp, row.b.index(size)) for size in given if isinstance(size, Expr)
+        }
+
+    def number(self, x: Scalar | Dim) -> Scalar:
+        return Scalar(self.sizes[x], dt.Long) if isinstance(x, Expr) else super().number(x)
 
     def place(self, part: SSAValue, at: Scalar | Dim) -> list[SSAValue]:
         return [self.worker, part, s.to_index(self.number(at))]
@@ -148,11 +164,21 @@ class Selection(Stepped):
         if not self.kernel.keeps:
             self.take_steps(self.select)
         else:
-            self.keep()
+            many = self.are_many()
+            with self.b.when_true(many):
+                self.keep()
+            again = self.op(arith.XOrIOp, many, self.constant(1, "i1"), dtype="i1")
             if self.kernel.keeps > 1:
-                with self.b.when_true(self.are_equal()):
-                    self.take_steps(self.select)
+                again = self.op(arith.OrIOp, again, self.are_equal(), dtype="i1")
+            with self.b.when_true(again):
+                self.take_steps(self.select)
         self.finish(0)
+
+    def are_many(self) -> SSAValue:
+        b, known = self.b, self.kernel.are_many
+        if known is not None:
+            return b.constant(known, "i1")
+        return b.compare("ugt", b.mul(self.kernel.count, 64), self.kernel.size)
 
     def select(self, steps: MemorySteps, size: Scalar) -> None:
         introselect(steps, steps.number(self.kernel.count), size, self.kernel.is_sorted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -148,8 +149,39 @@ def test_few_are_kept_as_they_come() -> None:
     assert not TopK(1, 100, 1, 5, "f32", is_sorted=False).keeps
 
 
+@pytest.mark.parametrize("dtype", DTYPES[:-1])
+def test_orders_of_any_size(dtype: str) -> None:
+    """Of one element too, fewer than a vector has, and many; equal ones are where PyTorch has them."""
+    calls = [
+        lambda x: torch.sort(x, dim=0, stable=True),
+        lambda x: torch.sort(x, stable=True, descending=True),
+        lambda x: torch.topk(x, 1, 0),
+        lambda x: torch.topk(x, 2, sorted=False)[0].sort(),
+        lambda x: torch.kthvalue(x, 1, 0),
+        lambda x: [x.median(1)[0], x.median(), x.flatten().median()],
+    ]
+    auto = torch.export.Dim.AUTO
+    run = compiled(calls, draw(dtype, 30, 70), dynamic={"inputs": ({0: auto, 1: auto},)})
+    assert not [path for path in run.slow_paths if "sort" in str(path) or "median" in str(path)]
+    for shape in ((30, 70), (2, 3), (1, 2), (65, 2), (7, 513), (1000, 5)):
+        x = draw(dtype, *shape)
+        given = x.view(torch.int16).numpy().view(ml_dtypes.bfloat16) if dtype == "bfloat16" else x.numpy()
+        wanted = Calls(*calls)(x)
+        for number, (got, right) in enumerate(zip(run.flat([given]), wanted, strict=True)):
+            if number != 7:  # of those that are not in order, places of equal ones may be any
+                np.testing.assert_array_equal(np.asarray(got).astype("f8"), right.double().numpy())
+
+
+def test_medians_of_nothing() -> None:
+    auto = torch.export.Dim.AUTO
+    for x in (torch.randn(50), torch.arange(50), torch.arange(50, dtype=torch.uint8)):
+        run = compiled([lambda x: [x.median(), x.nanmedian()]], x, dynamic={"inputs": ({0: auto},)})
+        for got, wanted in zip(run.flat([x[:0].numpy()]), (x[:0].median(), x[:0].nanmedian()), strict=True):
+            np.testing.assert_array_equal(got, wanted.numpy())
+
+
 def test_the_first_of_rows_of_any_length() -> None:
-    """By the same steps, without a kernel."""
+    """By the same steps."""
     long = 2 * torch.export.Dim("half", min=2)
     calls = [
         lambda x: torch.topk(x, x.shape[1] // 2),
