@@ -99,6 +99,8 @@ class Builder:
         self.before = before
         self.dialect_of: Callable[[str], OperatorDialect] = lambda name: dialect
         """The dialect of an operator, by qualified name: importers meet several namespaces."""
+        self.settled: Callable[[Attribute], Attribute] = lambda type: type
+        """The type of what an operator gives: importers know more of sizes than its operands say."""
         self.rule_of = rule_of
         """Gives the rule that runs in place of building an operator, by qualified name."""
         self.rewriter = rewriter
@@ -172,6 +174,8 @@ class Builder:
         self, cls: type[OperatorOp], bound: Mapping[str, Any], result_types: Sequence[Attribute] | None = None
     ) -> Results:
         """Builds an operator from arguments in normal form, without looking for a rule."""
+        if result_types is None:
+            result_types = [self.settled(type) for type in cls.infer(bound)]
         op = cls.from_bound(bound, result_types)
         self.insert(op)
         return results_of(op)

@@ -23,7 +23,7 @@ from xdsl_exir.dialects.builder import (
 )
 from xdsl_exir.dialects.dtypes import Bool, DType
 from xdsl_exir.dialects.exir import NumberOp
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, simplified
 from xdsl_exir.dialects.meta import infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorOp, metas
 from xdsl_exir.dialects.promotion import DtypeError
@@ -35,6 +35,7 @@ from xdsl_exir.dialects.signature import (
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import (
+    AnyTensor,
     SymType,
     is_tensor_type,
     is_value,
@@ -101,12 +102,14 @@ class GraphBuilder:
     """What each name of the graph stands for: tensors, or other SSA values."""
     decided: Mapping[Dim, int] = field(default_factory=dict[Dim, int])
     """Computed sizes that guards fix: whether one is 1 decides what a squeeze leaves, and what broadcasts."""
+    ranges: Ranges = field(default_factory=dict[str, tuple[int | None, int | None]])
+    """Of the symbols."""
     unlike: list[Expr] = field(default_factory=list["Expr"])
     """What has to hold of symbols so that what is written to one tensor is not seen in another."""
 
     def __post_init__(self):
         self.builder = Builder(aten.OPERATORS, self.block)
-        self.builder.dialect_of = dialect_of
+        self.builder.dialect_of, self.builder.settled = dialect_of, self.settled
         self.check_targets()
         self.mutates = any(may_write(node.target) for node in all_nodes(self.graph))
         self.autograd = Autograd()
@@ -163,14 +166,24 @@ class GraphBuilder:
         """The type of a value as the program describes it, or as it was inferred where that cannot be what it is."""
         type = value_type(self.graph.values[name], f"{self.source}: value {name}")
         if self.decided and is_tensor_type(type):
-            known = tensor_meta(type)
-            shape = tuple(self.decided.get(size, size) for size in known.shape)
-            type = tensor_type(shape, known.dtype, None, known.device)
+            type = self.resized(type, {})
         if self.infers_types and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
             known, seen = tensor_meta(type), tensor_meta(inferred)
             shape = known.shape if same_shape(known.shape, seen.shape) else seen.shape
             return tensor_type(shape, seen.dtype, None, known.device)
         return type
+
+    def settled(self, type: Attribute) -> Attribute:
+        """What an operator gives, in sizes as PyTorch traces them: with what the symbols' ranges decide left out."""
+        if not is_tensor_type(type) or is_static(tensor_meta(type).shape):
+            return type
+        return self.resized(type, self.ranges)
+
+    def resized(self, type: AnyTensor, ranges: Ranges) -> AnyTensor:
+        known = tensor_meta(type)
+        sizes = (simplified(size, ranges) if ranges else size for size in known.shape)
+        shape = tuple(self.decided.get(size, size) for size in sizes)
+        return tensor_type(shape, known.dtype, None, known.device)
 
     def dtype_of(self, name: str | None) -> DType | None:
         """The dtype of a tensor that the program describes."""

@@ -89,7 +89,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         tie(build, program)
         given |= {name: copy(build.values[name]) for name in given}
     guards = _guards(build, program)
-    build.decided = _decided(guards)
+    build.decided, build.ranges = _decided(guards), program.range_constraints
     outputs = build.build()
     check_ties(program, given)
     _check_seen_as_given(build, given)

@@ -194,3 +194,23 @@ def test_a_copy_of_a_view_whose_size_divides_by_one_that_may_be_0():
     for sizes in ((12, 10), (8, 9)):
         x = torch.rand(sizes)
         np.testing.assert_array_equal(run(x), function(x))
+
+
+def written_to_a_view(x: torch.Tensor) -> torch.Tensor:
+    """PyTorch drops a dimension whose size the range of a symbol says to be 1: the first three, by steps of three."""
+    y = x.clone()
+    part = y[:100:3, 0:3:3, -4]
+    y.permute(1, 0, 2)[-2:100:2] += y.flatten()[:1].clone()
+    part.squeeze().sub_(2.5)
+    return y
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+def test_sizes_that_a_range_decides(target: str) -> None:
+    x = torch.randn(6, 3, 6)
+    sizes = dict.fromkeys(range(3), AUTO)
+    exported = torch.export.export(Function(written_to_a_view), (x,), dynamic_shapes=((sizes,),))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target)
+    for shape in ((6, 3, 6), (10, 5, 4)):
+        given = torch.randn(shape)
+        np.testing.assert_array_equal(run.flat([given])[0], written_to_a_view(given).numpy())
