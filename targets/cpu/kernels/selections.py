@@ -165,9 +165,8 @@ class Row:
         if kernel.inner == 1:
             for offset, lanes, mask in b.pieces(size, self.lanes):
                 given = b.load(x, [self.outer, offset, self.inner], lanes, mask, kernel.dtype)
-                b.store(
-                    ascending(b, given, kernel.dtype, kernel.unsigned, lanes), scratch, [self.worker, offset]
-                )
+                keys = ascending(b, given, kernel.dtype, kernel.unsigned, lanes)
+                b.store(keys, scratch, [self.worker, offset], mask)
         else:
             with b.loop(0, size) as at:
                 given = b.load_number(x, [self.outer, at, self.inner], kernel.dtype)
