@@ -22,7 +22,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
+from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
@@ -156,8 +156,9 @@ def product(
     kernel = replace(kernel, lhs_strides=strides_of(left))
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
-        kernel = replace(kernel, rhs_dtype=HALVES.get(meta_of(rhs).dtype))
-        right = planner.constant(kernel.pack(planner.constants[rhs]), meta_of(rhs).dtype)
+        held = dt.BFloat16 if pairs else meta_of(rhs).dtype
+        kernel = replace(kernel, rhs_dtype=HALVES.get(held))
+        right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy)), held)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
         if 1 not in right.strides[-2:]:
@@ -174,7 +175,11 @@ def product(
     out, place = placed(planner, result, frame, stored)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
     computed = [*widening, *scaled, *also_scaled, op]
-    instead = {rhs: Packed(right, kernel.unpack)} if kernel.rhs == "packed" else {}
+
+    def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
+        return b.convert(kernel.unpack(b, packed), meta_of(rhs).dtype)
+
+    instead = {rhs: Packed(right, unpacked)} if kernel.rhs == "packed" else {}
 
     def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place
@@ -190,12 +195,22 @@ def product(
 def in_pairs(
     planner: Planner, op: OperatorOp, machine: Machine, lhs: SSAValue, rhs: SSAValue
 ) -> list[OperatorOp]:
-    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16; of one row it has nothing to gain."""
+    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16; of one row it has nothing to gain.
+    A right-hand side that is packed may as well be float32 that bfloat16 holds."""
     m, k = shape_of(lhs)[-2:]
+    if not machine.pairs or m == 1 or not isinstance(k, int) or k % 2:
+        return []
     found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
     widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]
-    fits = machine.pairs and m != 1 and isinstance(k, int) and k % 2 == 0 and len(widening) == 2
+    packed = len(shape_of(rhs)) == 2 and is_static(shape_of(rhs))
+    held = packed and rhs in planner.constants and is_held(planner.constants[rhs], dt.BFloat16)
+    fits = len(widening) == 2 or (held and widening and widening[0] is found[0])
     return [taken_out(planner, each) for each in widening] if fits else []
+
+
+def is_held(array: Array, dtype: dt.DType) -> bool:
+    """Whether a dtype has all of these numbers."""
+    return bool((array.astype(dtype.numpy) == array).all())
 
 
 def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) -> tuple[Value, SSAValue]:
@@ -491,20 +506,30 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if known:
         weight = constants[given_weight].reshape(filters).astype(np.float32)
         bias = constants[a["bias"]] if a["bias"] is not None else bias
+        conv = replace(
+            conv, transforms=is_moderate(weight), weight_dtype=str(storage_type(meta_of(given_weight).dtype))
+        )
+    conv, widening = of_halves(planner, op, a["input"], conv, weight) if known else (conv, [])
     absorber = Absorber(
-        planner, result, lambda value: value.is_plain and fits_convolution(value, conv), frame
+        planner,
+        result,
+        lambda value: value.is_plain and fits_convolution(value, conv),
+        frame,
+        narrows=not conv.parts,
     )
     absorber.run()
+    narrow = HALVES.get(meta_of(absorber.result).dtype)
     if known or a["bias"] is None:
         shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
     else:
         shift = planner.contiguous(planner.value(a["bias"]))
         shift = replace(shift, shape=(o, 1, 1), strides=())
-    conv = replace(conv, transforms=known and is_moderate(weight), epilogue=absorber.epilogue([shift]))
+    conv = replace(conv, epilogue=absorber.epilogue([shift]), out_dtype=narrow)
     conv = planner.target.tuned(conv)
     stored = dt.Float
     if known:
-        stored = meta_of(given_weight).dtype if conv.strategy == "channels" else dt.Float
+        stored = next((half for half, name in HALVES.items() if name == conv.weight_dtype), dt.Float)
+        stored = stored if conv.strategy == "channels" else dt.Float
         conv = replace(conv, weight_dtype=str(storage_type(stored)))
         packed = planner.constant(conv.pack(weight).astype(stored.numpy), stored)
     else:
@@ -516,23 +541,16 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
     assert source is not None
     absorber.commit()
-    ops += absorber.ops
+    ops = [*widening, *ops, *absorber.ops]
 
     def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
-        return b.reshape(conv.unpack(b, packed), shape_of(a["weight"]))
-
-    def weight_of(outline: Outline) -> SSAValue:
-        weight = outline.argument(tensor_type(shape_of(a["weight"]), stored), Packed(packed, unpacked))
-        if halves is None or stored is dt.Float:
-            return weight
-        widening = type(halves).from_bound({**halves.arguments(), "self": weight}, halves.result_types)
-        return outline.add(widening).results[0]
+        return b.convert(b.reshape(conv.unpack(b, packed), shape_of(a["weight"])), dt.Float)
 
     def body(arguments: Sequence[Value]) -> Body | None:
-        outline = Outline(planner, [], True)
+        outline = Outline(planner, widening, True)
         given = {
             "input": outline.brought(a["input"]),
-            "weight": weight_of(outline),
+            "weight": outline.argument(a["weight"].type, Packed(packed, unpacked)),
             "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
         }
         made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
@@ -541,10 +559,27 @@ def _convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         return outline.body(arguments, [absorber.result])
 
     arguments = [source, packed, shift, *absorber.inputs]
-    out = reshaped(planner.make(result), frame)
+    planner.values[result] = planner.allocate(shape, meta_of(absorber.result).dtype)
+    out = reshaped(planner.values[result], frame)
     assert out is not None
     dispatch(planner, conv, arguments, out, body, ops)
     return True
+
+
+def of_halves(
+    planner: Planner, op: OperatorOp, images: SSAValue, conv: Conv2d, weight: Array
+) -> tuple[Conv2d, list[OperatorOp]]:
+    """The convolution of images of halves as they are, if it is done by channels or in pairs of these, and what made float32 of them,
+    taken out. Weights that these halves hold are such, too."""
+    made = before_widening(planner, images, op, alone=False)
+    if made is None:
+        return conv, []
+    dtype = meta_of(made.operands[0]).dtype
+    of_them = replace(conv, x_dtype=HALVES[dtype])
+    if conv.weight_dtype == "f32" and is_held(weight, dtype):
+        of_them = replace(of_them, weight_dtype=HALVES[dtype])
+    fits = conv.strategy == "channels" or of_them.pair > 1
+    return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
 
 
 def static_of(shape: Shape) -> tuple[int, ...] | None:

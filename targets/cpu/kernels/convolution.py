@@ -6,7 +6,8 @@
     "depthwise"  one input channel per group: depthwise.py
     "winograd"   3x3, stride 1, filters known beforehand: winograd.py
 
-Padding costs a copy of the input to a scratch buffer, spread over the threads. A 1-D convolution is one of height 1. Batch,
+Padding costs a copy of the input to a scratch buffer, spread over the threads; so do images of halves "by channels", which are float32 there, or
+pairs of channels where the machine multiplies those (AVX512-BF16). A 1-D convolution is one of height 1. Batch,
 height and width may be symbolic.
 """
 
@@ -91,6 +92,10 @@ class Conv2d(Kernel):
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
     weight_dtype: Literal["f32", "f16", "bf16"] = "f32"
     """Of weights by channels, which the kernel reads as they are; others are made float32 when they are packed."""
+    x_dtype: Literal["f32", "f16", "bf16"] = "f32"
+    """Of images, which are no halves but by channels."""
+    out_dtype: Literal["f16", "bf16"] | None = None
+    """Of the result, if the epilogue ends in numbers of another than float32."""
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
     choice: Choice = field(default_factory=Choice)
@@ -128,6 +133,8 @@ class Conv2d(Kernel):
     @property
     def strategies(self) -> Sequence[Strategy]:
         """All that can be, first what is best unless something else is known."""
+        if self.x_dtype != "f32":
+            return ("channels",)
         if self.transforms and self.fits_winograd:
             return "winograd", "channels"
         if self.c == self.groups and self.kernel != (1, 1):
@@ -257,6 +264,17 @@ class Conv2d(Kernel):
     # The tile of "channels".
 
     @property
+    def pair(self) -> int:
+        """Channels that a step of the reduction takes: two of bfloat16 where there is an instruction, which is one of whole registers."""
+        both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.pairs
+        return 2 if both and self.lanes == self.machine.lanes else 1
+
+    @property
+    def depth(self) -> int:
+        """Steps of the reduction over a group's channels, of which the last may be half of one."""
+        return ceil_div(self.c // self.groups, self.pair)
+
+    @property
     def group_outputs(self) -> int:
         return self.o // self.groups
 
@@ -308,7 +326,8 @@ class Conv2d(Kernel):
             case "winograd":
                 return self.winograd.scratch
             case "channels":
-                return (self.n, self.c, self.padded[0] * self.padded[1]) if any(self.padding) else None
+                copied = any(self.padding) or self.x_dtype != "f32"
+                return (self.n, self.groups * self.depth, self.padded[0] * self.padded[1]) if copied else None
 
     @property
     def packed_shape(self) -> tuple[int, ...]:
@@ -319,13 +338,13 @@ class Conv2d(Kernel):
             return (self.o, *self.kernel)
         if self.strategy == "winograd":
             return (self.panels, 16, self.c, self.width)
-        return (self.groups, self.panels, self.c // self.groups, *self.kernel, self.width)
+        return (self.groups, self.panels, self.depth, *self.kernel, self.width * self.pair)
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         types = {
-            "x": memref((self.n, self.c, self.h, self.w)),
+            "x": memref((self.n, self.c, self.h, self.w), self.x_dtype),
             "weight": memref(self.packed_shape, self.weight_dtype),
         }
         types |= {
@@ -334,12 +353,13 @@ class Conv2d(Kernel):
         }
         if self.scratch:
             types["scratch"] = memref(self.scratch)
-        return types | {"result": memref(self.out_shape)}
+        return types | {"result": memref(self.out_shape, self.out_dtype or "f32")}
 
     @property
     def in_place(self) -> list[str]:
         """Of known sizes no result is computed twice; of one part by part it has sums that are not finished."""
-        out, known = Input(self.out_shape), is_static(self.out_shape) and not self.parts
+        out = Input(self.out_shape, self.out_dtype or "f32")
+        known = is_static(self.out_shape) and not self.parts
         return [f"input{i}" for i, each in enumerate(self.epilogue.inputs) if known and each == out]
 
     def pack(self, weight: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -347,7 +367,7 @@ class Conv2d(Kernel):
         if self.strategy == "winograd":
             return pack_transformed(weight, self.width)
         if self.strategy == "channels":
-            return pack_filters(weight, self.groups, self.width)
+            return pack_filters(weight, self.groups, self.width, self.pair)
         return weight.reshape(self.packed_shape)
 
     def repack(self, b: LinalgBuilder, weight: Tensor) -> Tensor:
@@ -361,12 +381,12 @@ class Conv2d(Kernel):
         if self.strategy == "winograd":
             return restore_filters(b, packed, self.o)
         if self.strategy == "channels":
-            return unpack_filters(b, packed, self.o)
+            return unpack_filters(b, packed, (self.o, self.c // self.groups, *self.kernel), self.pair)
         return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
 
     def build(self, b: KernelBuilder) -> None:
-        b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w))
-        b.collapse_pixels("out", "result", self.out_shape)
+        b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w), self.x_dtype)
+        b.collapse_pixels("out", "result", self.out_shape, self.out_dtype or "f32")
         for i, operand in enumerate(self.epilogue.inputs):
             b.collapse_pixels(f"in{i}", f"input{i}", operand.shape, operand.dtype)
         match self.strategy:
@@ -383,7 +403,7 @@ class Conv2d(Kernel):
     def parts(self) -> list[tuple[int, Dim, Dim]]:
         """(channels, first part, one past the last part) of the parts of a reduction whose weights a cache does not keep beside what they see, each done
         for all pixels of a task before the next one; none of one that is not so long."""
-        taps, channels = self.kernel[0] * self.kernel[1], self.c // self.groups
+        taps, channels = self.kernel[0] * self.kernel[1], self.depth
         if self.strategy != "channels" or channels * taps <= LONG or not is_static((self.n, *self.out_size)):
             return []
         return Split(channels, max(1, DEEP // taps, ceil_div(channels, FEW))).kinds
@@ -449,12 +469,12 @@ class Conv2d(Kernel):
                         build([n, b.add(first_output, channel), along], b.mask_below(lanes, size))
 
         if not self.parts:
-            each_tile(0, self.c // self.groups, finished)
+            each_tile(0, self.depth, finished)
             return
         each_vector(lambda place, mask: b.store(b.constant(0.0, "f32", lanes), out, place, mask))
         for channels, low, high in self.parts:
             with b.loop(low, high) as number:
-                begin = Split(self.c // self.groups, self.parts[0][0]).start(b, number, channels)
+                begin = Split(self.depth, self.parts[0][0]).start(b, number, channels)
                 each_tile(begin, channels, added)
         each_vector(lambda place, mask: finished(b.load(out, place, lanes, mask), place, lanes, mask))
 
@@ -472,8 +492,8 @@ class Conv2d(Kernel):
         n, group, panel, row, column = at
         begin, channels = part
         lanes, wo, (kh, kw), width = self.lanes, self.out_size[1], self.kernel, self.padded[1]
-        per_group, weights = self.c // self.groups, b.buffers["weight"]
-        first_channel = b.mul(group, per_group)
+        weights, pair = b.buffers["weight"], self.pair
+        first_channel = b.mul(group, self.depth)
         corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
 
         def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
@@ -484,21 +504,17 @@ class Conv2d(Kernel):
             return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
 
         def vector(v: int, k: Sequence[Index]) -> SSAValue:
-            return b.widened(
-                b.load(
-                    weights,
-                    [group, panel, b.add(begin, k[0]), *k[1:], v * lanes],
-                    lanes,
-                    None,
-                    self.weight_dtype,
-                ),
-                "f32",
-            )
+            place = [group, panel, b.add(begin, k[0]), *k[1:], v * lanes * pair]
+            given = b.load(weights, place, lanes * pair, None, self.weight_dtype)
+            return b.bitcast(given, "f32", lanes) if pair > 1 else b.widened(given, "f32")
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
         limit = TAPS_BLOCK if channels * kh * kw <= FEW * TAPS_BLOCK else BLOCK
-        tile = register_tile(b, pixels, vectors, lanes, [channels, kh, kw], broadcast, vector, limit)
+        multiply = b.add_pairs if pair > 1 else None
+        tile = register_tile(
+            b, pixels, vectors, lanes, [channels, kh, kw], broadcast, vector, limit, "f32", multiply
+        )
         first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
         start = b.add(b.mul(row, wo), column)
         for v in range(vectors):
@@ -512,15 +528,34 @@ class Conv2d(Kernel):
     def _pad(self, b: KernelBuilder) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""
         (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
-        inner, outer = b.buffers["image"], b.buffers["scratch"]
-        with b.share(self.n * self.c, self.threads, self.work) as (_, task):
-            image = b.delinearize(task, (self.n, self.c))
+        outer, channels = b.buffers["scratch"], self.groups * self.depth
+        with b.share(self.n * channels, self.threads, self.work) as (_, task):
+            image = b.delinearize(task, (self.n, channels))
             b.fill(outer, [*image, 0], top * width, lanes)
             with b.loop(0, self.h) as row:
                 begin = b.add(b.mul(row, width), top * width)
                 b.fill(outer, [*image, begin], left, lanes)
-                source, target = [*image, b.mul(row, self.w)], [*image, b.add(begin, left)]
-                b.copy((inner, source), (outer, target), self.w, lanes)
+                for offset, size, mask in b.pieces(self.w, lanes):
+                    value = self._pixels(b, image, b.add(b.mul(row, self.w), offset), size, mask)
+                    b.store(value, outer, [*image, b.add(b.add(begin, left), offset)], mask)
                 b.fill(outer, [*image, b.add(begin, left + self.w)], left, lanes)
             below = (height - top - self.h) * width
             b.fill(outer, [*image, (top + self.h) * width], below, lanes)
+
+    def _pixels(self, b: KernelBuilder, of: Sequence[Index], at: Index, size: int, mask: Mask) -> SSAValue:
+        """Neighbouring pixels of a channel, or of a pair of them, as the scratch buffer has them."""
+        image, pair, dtype, (n, channel) = b.buffers["image"], self.pair, self.x_dtype, of
+        if pair == 1:
+            return b.widened(b.load(image, [n, channel, at], size, mask, dtype), "f32")
+        group, step = b.delinearize(channel, (self.groups, self.depth))
+        per_group = self.c // self.groups
+        first = b.add(b.mul(group, per_group), b.mul(step, pair))
+        masks = [mask, mask]
+        if per_group % pair:  # behind a group's last channel there is none
+            there = b.min(1, b.sub(per_group - 1, b.mul(step, pair)))
+            alone = b.mask_below(size, b.mul(there, size))
+            assert alone is not None
+            masks[1] = alone if mask is None else b.op(arith.AndIOp, [mask, alone], alone.type)
+        pixels = [b.load(image, [n, b.add(first, r), at], size, masks[r], dtype) for r in range(pair)]
+        order = [lane + r * size for lane in range(size) for r in range(pair)]
+        return b.bitcast(b.shuffle(pixels[0], pixels[1], size, order), "f32", size)

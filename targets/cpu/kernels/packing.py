@@ -31,18 +31,20 @@ def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1) -> NDArray[Any
     return packed.reshape(-(-n // width), k // rows, width * rows)
 
 
-def pack_filters(weight: NDArray[np.float32], groups: int, width: int) -> NDArray[np.float32]:
-    """[O, C / groups, KH, KW] to panels [groups, ceil(O / groups / width), C / groups, KH, KW, width], float32."""
+def pack_filters(weight: NDArray[np.float32], groups: int, width: int, pair: int = 1) -> NDArray[np.float32]:
+    """[O, C / groups, KH, KW] to panels [groups, ceil(O / groups / width), ceil(C / groups / pair), KH, KW, width * pair], float32; the elements of
+    so many channels of the input lie side by side."""
     import numpy as np
 
-    outputs, *kernel = weight.shape
-    per_group = outputs // groups
-    packed = np.zeros((groups, -(-per_group // width), *kernel, width), np.float32)
-    split = weight.reshape(groups, per_group, *kernel)
+    outputs, inputs, *kernel = weight.shape
+    per_group, steps = outputs // groups, -(-inputs // pair)
+    packed = np.zeros((groups, -(-per_group // width), steps, *kernel, width, pair), np.float32)
+    split = weight.reshape(groups, per_group, inputs, *kernel)
     for index, start in enumerate(range(0, per_group, width)):
-        channels = split[:, start : start + width]
-        packed[:, index, ..., : channels.shape[1]] = np.moveaxis(channels, 1, -1)
-    return packed
+        for r in range(pair):
+            channels = np.moveaxis(split[:, start : start + width, r::pair], 1, -1)
+            packed[:, index, : channels.shape[1], ..., : channels.shape[-1], r] = channels
+    return packed.reshape(*packed.shape[:-2], width * pair)
 
 
 def repack_filters(b: LinalgBuilder, weight: Tensor, groups: int, width: int) -> Tensor:
@@ -66,9 +68,11 @@ def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int = 1) -> T
     return b.slice(whole, (0, 0), (k, n), (1, 1))
 
 
-def unpack_filters(b: LinalgBuilder, packed: Tensor, outputs: int) -> Tensor:
-    """[O, C / groups, KH, KW] of panels of filters, in linalg."""
-    groups, panels, *kernel, width = packed.shape
-    whole = b.reshape(b.permute(packed, (0, 1, 5, 2, 3, 4)), (groups, prod((panels, width)), *kernel))
-    per_group: tuple[Dim, ...] = (groups, outputs // prod((groups,)), *kernel)
-    return b.reshape(b.slice(whole, [0] * 5, per_group, [1] * 5), (outputs, *kernel))
+def unpack_filters(b: LinalgBuilder, packed: Tensor, shape: tuple[int, ...], pair: int) -> Tensor:
+    """[O, C / groups, KH, KW], which is `shape`, of panels of filters, in linalg."""
+    groups, panels, steps, *kernel, width = packed.shape
+    apart = b.reshape(packed, (groups, panels, steps, *kernel, width // pair, pair))
+    turned = b.permute(apart, (0, 1, 5, 2, 6, 3, 4))
+    whole = b.reshape(turned, (groups, prod((panels, width // pair)), prod((steps, pair)), *kernel))
+    per_group: tuple[Dim, ...] = (groups, shape[0] // prod((groups,)), *shape[1:])
+    return b.reshape(b.slice(whole, [0] * 5, per_group, [1] * 5), shape)

@@ -11,7 +11,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.kernels import Matmul
+from xdsl_exir.targets.cpu.kernels import Conv2d, Matmul
 from xdsl_exir.targets.cpu.machine import processor
 
 torch = pytest.importorskip("torch")
@@ -38,6 +38,19 @@ class Block(torch.nn.Module):
         return x + self.out(torch.nn.functional.silu(self.gate(y)) * self.up(y) + self.shift(y))
 
 
+class Convolutions(torch.nn.Module):
+    """One of an odd number of channels, what follows by rows, groups and points, of which the last is of too few channels for a register."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = torch.nn.Conv2d(3, 30, 3, 2, 1)
+        self.grouped = torch.nn.Conv2d(30, 40, (1, 3), padding=(0, 2), dilation=(1, 2), groups=2)
+        self.point, self.few = torch.nn.Conv2d(40, 33, 1), torch.nn.Conv2d(33, 5, 2)
+
+    def forward(self, x: Any) -> Any:
+        return self.few(self.point(self.grouped(self.stem(x).relu())).sigmoid())
+
+
 CASES: dict[str, tuple[Callable[[], Any], list[Any], int]] = {
     "block": (Block, [draw(2, 9, 256)], 2),
     "turned": (lambda: Function(lambda x, y: x.T @ y.T), [draw(64, 20), draw(33, 64)], 1),
@@ -45,6 +58,10 @@ CASES: dict[str, tuple[Callable[[], Any], list[Any], int]] = {
     "of one batch": (lambda: Function(torch.matmul), [draw(3, 20, 30), draw(30, 17)], 1),
     "one row": (lambda: torch.nn.Linear(256, 433), [draw(1, 256)], 0),
     "an odd reduction": (lambda: torch.nn.Linear(255, 433), [draw(5, 255)], 0),
+    "small": (lambda: torch.nn.Linear(16, 20), [draw(5, 16)], 1),
+    "convolutions": (Convolutions, [draw(2, 3, 21, 18)], 3),
+    "of lines": (lambda: torch.nn.Conv1d(64, 48, 5, padding=2), [draw(2, 64, 37)], 1),
+    "a long sum": (lambda: torch.nn.Conv2d(515, 17, 3, padding=1), [draw(1, 515, 8, 7)], 1),
     "with float32": (
         lambda: Function(lambda x, y: x.float() @ y.sigmoid().float()),
         [draw(8, 64), draw(64, 8)],
@@ -66,8 +83,8 @@ def program(name: str) -> tuple[Any, Any, list[Any]]:
 @pytest.mark.parametrize("features", ["+avx512f", "+avx512f,+avx512bf16"])
 def test_which_products_are_of_pairs(name: str, features: str) -> None:
     planned = plan_program(program(name)[1], replace(processor(), features=features))
-    kernels = [kernel for kernel in planned.dispatches.kernels.values() if isinstance(kernel, Matmul)]
-    of_pairs = sum(kernel.lhs_dtype == "bf16" for kernel in kernels)
+    kernels = planned.dispatches.kernels.values()
+    of_pairs = sum(isinstance(kernel, Matmul | Conv2d) and kernel.pair > 1 for kernel in kernels)
     assert of_pairs == (CASES[name][2] if "bf16" in features else 0)
 
 
@@ -78,3 +95,16 @@ def test_numbers(name: str) -> None:
     with torch.no_grad():
         expected = module(*inputs).float().numpy()
     np.testing.assert_allclose(given.astype(np.float32), expected, rtol=1.6e-2, atol=1.6e-2)
+
+
+def test_convolutions_of_any_size() -> None:
+    torch.manual_seed(0)
+    model, auto = Convolutions().bfloat16(), torch.export.Dim.AUTO
+    sizes = ({0: auto, 2: auto, 3: auto},)
+    exported = torch.export.export(model, (draw(2, 3, 21, 18),), dynamic_shapes=sizes)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for shape in ((2, 3, 21, 18), (1, 3, 64, 33), (3, 3, 7, 70)):
+        with torch.no_grad():
+            wanted = model(draw(*shape)).float().numpy()
+        given = np.asarray(run.flat([draw(*shape)])[0]).astype(np.float32)
+        np.testing.assert_allclose(given, wanted, rtol=1.6e-2, atol=1.6e-2)
