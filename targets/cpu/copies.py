@@ -7,7 +7,7 @@ from itertools import pairwise
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
-from xdsl_exir.lowering.dispatches.buffers import Value, contiguous_strides
+from xdsl_exir.lowering.dispatches.buffers import Value
 from xdsl_exir.lowering.dispatches.views import permuted, reshaped
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES
@@ -33,8 +33,7 @@ def copy_of(source: Value, target: Value, machine: Machine) -> tuple[Copy, list[
     if target.strides[-1] != 1 or is_few(shape[-1]):
         return None
     if source.strides[-1] == 1:
-        made = Copy(input_of(source), input_of(target), False, machine), [source, target]
-        return made if is_static(shape) else None
+        return Copy(input_of(source), input_of(target), False, machine), [source, target]
     along = next(
         (dim for dim in range(rank - 1) if source.strides[dim] == 1 and not is_few(shape[dim])), None
     )
@@ -51,14 +50,12 @@ def is_few(size: Dim) -> bool:
 
 
 def in_few_dimensions(source: Value, target: Value) -> tuple[Value, Value] | None:
-    """Both in the order in which the target's elements lie, those dimensions as one that lie behind each other in both."""
+    """Both in the order in which the target's elements lie, if that is known, those dimensions as one that lie behind each other in both."""
     if 0 in source.shape:
         return None
     order = [dim for dim, size in enumerate(source.shape) if size != 1]
     if is_static(target.strides):
         order.sort(key=lambda dim: -static([target.strides[dim]])[0])
-    elif target.strides != contiguous_strides(target.shape):
-        return None
     if not order:
         return None
     sizes: list[list[Dim]] = [[source.shape[order[0]]]]

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.boundaries import Formed
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
-from xdsl_exir.lowering.dispatches.views import part
-from xdsl_exir.lowering.sizes import static
+from xdsl_exir.lowering.dispatches.views import is_view, part
 from xdsl_exir.targets.cpu.copies import FEW
 from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
 from xdsl_exir.targets.cpu.kernels import Machine
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_PIECES = 32
 """Pieces of a `cat` that is fused with what makes and uses them; and of one dispatch, where there are more."""
-CAT, SLICE = "aten.cat", "aten.slice.Tensor"
+CAT = "aten.cat"
 
 
 def cat(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
@@ -70,18 +67,16 @@ def is_of_one_dtype(op: OperatorOp) -> bool:
 def runs_of(planner: Planner, op: OperatorOp) -> list[SSAValue]:
     """The pieces that kernels copy, if they are nearly all of the whole, and no group has rows of it."""
     pieces, dim = pieces_of(op), dim_of(op)
-    runs = [piece for piece in pieces if is_run(shape_of(piece), dim)]
+    runs = [piece for piece in pieces if is_run(planner, shape_of(piece), dim)]
     if not is_of_one_dtype(op) or planner.target.group(planner, op) is not None:
         return []
-    if len(runs) == len(pieces) or not all(is_static(shape_of(piece)) for piece in pieces):
-        return runs if len(runs) == len(pieces) else []
-    given, whole = (sum(math.prod(static(shape_of(piece))) for piece in each) for each in (runs, pieces))
+    given, whole = (sum(planner.usual(prod(shape_of(piece))) for piece in each) for each in (runs, pieces))
     return runs if 9 * given > 8 * whole else []
 
 
-def is_run(shape: Shape, dim: int) -> bool:
+def is_run(planner: Planner, shape: Shape, dim: int) -> bool:
     """Whether the elements of a piece from a dimension on, which lie behind one another in the whole, are enough for vectors."""
-    return is_static(shape) and math.prod(static(shape[dim:])) >= FEW
+    return planner.usual(prod(shape[dim:])) >= FEW
 
 
 def place_of(planner: Planner, op: OperatorOp) -> Value:
@@ -107,8 +102,7 @@ def outer_of(planner: Planner, op: OperatorOp) -> OperatorOp | None:
     outer = next((user for user in users if is_named(user, CAT)), None)
     if not isinstance(outer, OperatorOp) or outer.parent is not op.parent:
         return None
-    parts = users - {outer}
-    if not all(is_named(each, SLICE) and is_taken_by(each.results[0], outer) for each in parts):
+    if not is_taken_by(made, outer):
         return None
     return outer if pieces_of(outer).count(made) == 1 and made in runs_of(planner, outer) else None
 
@@ -118,8 +112,14 @@ def is_named(op: object, name: str) -> bool:
 
 
 def is_taken_by(value: SSAValue, user: OperatorOp) -> bool:
-    """Whether one operation alone takes a value."""
-    return all(use.operation is user for use in value.uses)
+    """Whether one operation alone takes a value, and views of it."""
+    seen = [value]
+    for each in seen:
+        others = [use.operation for use in each.uses if use.operation is not user]
+        if not all(map(is_view, others)):
+            return False
+        seen.extend(result for other in others for result in other.results)
+    return True
 
 
 JOIN_SCHEDULES: dict[str, tuple[str | None, Schedule]] = {CAT: (None, cat)}

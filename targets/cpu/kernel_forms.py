@@ -32,8 +32,9 @@ from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, WITH_KERNELS, Arguments, Form, narrowed
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
+from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
-from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
+from xdsl_exir.transforms.matching import is_tensor, known, made_by
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 WIDER = {dt.Half: dt.Float, dt.BFloat16: dt.Float, dt.Char: dt.Int, dt.Byte: dt.Int, dt.Short: dt.Int}
@@ -96,14 +97,14 @@ def added_matvec(aten: Namespace, a: Arguments) -> Results:
 
 def repeated(aten: Namespace, a: Arguments) -> Results:
     """Every dimension behind one of its repetitions, expanded and copied, of which both become one."""
-    known, repeats = static(meta(a["self"]).shape), a["repeats"]
-    if known is None or not all(isinstance(count, int) for count in repeats):
+    known, repeats, size = meta(a["self"]).shape, a["repeats"], Sizes(aten, a["self"])
+    if not all(isinstance(count, int) for count in repeats):
         return KEEP
     shape = [*[1] * (len(repeats) - len(known)), *known]
-    apart = [size for own in shape for size in (1, own)]
-    copies = [size for pair in zip(repeats, shape, strict=True) for size in pair]
-    made = aten.clone(aten.expand(aten.view(a["self"], apart), copies))
-    return aten.view(made, [count * size for count, size in zip(repeats, shape, strict=True)])
+    apart = [each for own in shape for each in (1, own)]
+    copies = [each for pair in zip(repeats, shape, strict=True) for each in pair]
+    made = aten.clone(aten.expand(aten.view(a["self"], size.of_view(apart)), size.all(copies)))
+    return aten.view(made, size.of_view([size.together(pair) for pair in zip(repeats, shape, strict=True)]))
 
 
 def power(aten: Namespace, a: Arguments) -> Results:

@@ -204,34 +204,36 @@ Beyond: TypeAlias = Callable[[Namespace, SSAValue, int, int, int], list[SSAValue
 
 
 def mirrored(aten: Namespace, self: SSAValue, dim: int, count: int, end: int) -> list[SSAValue]:
-    size = must_be_known(meta(self).shape[dim])
-    start = 1 if end == 0 else size - 1 - count
     if count <= MOST_REPEATED:
-        places = reversed(range(start, start + count))
-        return [aten.slice.Tensor(self, dim, place, place + 1) for place in places]
+        places = range(count, 0, -1) if end == 0 else range(-2, -2 - count, -1)
+        return [element(aten, self, dim, place) for place in places]
+    size = meta(self).shape[dim]
+    assert isinstance(size, int)
+    start = 1 if end == 0 else size - 1 - count
     return [aten.flip(aten.slice.Tensor(self, dim, start, start + count), [dim])]
 
 
 def repeated(aten: Namespace, self: SSAValue, dim: int, count: int, end: int) -> list[SSAValue]:
-    size = must_be_known(meta(self).shape[dim])
-    start = 0 if end == 0 else size - 1
-    return [aten.slice.Tensor(self, dim, start, start + 1)] * count
+    return [element(aten, self, dim, end)] * count
+
+
+def element(aten: Namespace, self: SSAValue, dim: int, place: int) -> SSAValue:
+    """What stands at a place along a dimension, of size 1; places below 0 are counted from its end."""
+    return aten.unsqueeze(aten.select.int(self, dim, place), dim)
 
 
 BEYOND: dict[str, Beyond] = {"reflect": mirrored, "replicate": repeated}
 
 
-def must_be_known(size: Dim) -> int:
-    assert isinstance(size, int)
-    return size
-
-
 def pad_by_parts(aten: Namespace, self: SSAValue, padding: list[Size], mode: str) -> SSAValue:
     """Every padded dimension in turn, from the first on, between what goes on beyond its ends: copies of whole parts; by positions
-    where sizes are symbolic, or a pad takes away, or there are not as many elements, or more parts than elements are worth."""
+    where pads are symbolic, or long ones of symbolic sizes, or a pad takes away, or there are not as many elements, or more parts than
+    elements are worth."""
     pads = dims_of(padding, f"padding by '{mode}'")
     sizes = meta(self).shape[-(len(pads) // 2) :]
-    room = [size - 1 if isinstance(size, int) else -1 for size in reversed(sizes) for _ in range(2)]
+    room = [
+        size - 1 if isinstance(size, int) else MOST_REPEATED for size in reversed(sizes) for _ in range(2)
+    ]
     most = room if mode == "reflect" else [min(size, MOST_REPEATED) for size in room]
     known = [pad if isinstance(pad, int) else -1 for pad in pads]
     if not all(0 <= pad <= size for pad, size in zip(known, most, strict=True)):

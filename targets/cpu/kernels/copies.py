@@ -23,7 +23,7 @@ PIECE = 4
 class Copy(Kernel):
     """target[..., i] = source[..., i], or if `transposed` target[..., j, i] = source[..., i, j].
 
-    Sizes are known, or it is transposed; the last dimension of both has stride 1. The function's arguments: source, target.
+    Any size may be symbolic; the last dimension of both has stride 1. The function's arguments: source, target.
     """
 
     source: Input
@@ -60,21 +60,25 @@ class Copy(Kernel):
 
     def rows(self, b: KernelBuilder) -> None:
         """Tasks are rows."""
-        *outer, length = static(self.shape)
+        *outer, length = self.shape
         with b.share(prod(outer), self.threads, 4 * prod(self.shape)) as (_, task):
             lead = b.delinearize(task, outer)
             step = PIECE * self.lanes
-            full, rest = divmod(length, step)
+            full, rest = length // step, length % step
             if full:
                 with b.loop(0, full) as number:
                     start = b.mul(number, step)
                     self.piece(b, lead, [b.add(start, at) for at in range(0, step, self.lanes)])
-            vectors, last = divmod(rest, self.lanes)
-            self.piece(b, lead, [full * step + at * self.lanes for at in range(vectors)])
+            vectors, last = rest // self.lanes, length % self.lanes
+            if isinstance(vectors, int):
+                self.piece(b, lead, [full * step + at * self.lanes for at in range(vectors)])
+            else:
+                with b.loop(0, vectors) as number:
+                    self.piece(b, lead, [b.add(full * step, b.mul(number, self.lanes))])
             if last:
                 self.piece(b, lead, [length - last], last)
 
-    def piece(self, b: KernelBuilder, lead: Sequence[Index], places: Sequence[Index], size: int = 0) -> None:
+    def piece(self, b: KernelBuilder, lead: Sequence[Index], places: Sequence[Index], size: Dim = 0) -> None:
         """Vectors of a row, loaded before any is stored."""
         dtype, lanes = self.source.dtype, self.lanes
         mask = b.mask_below(lanes, size or lanes)

@@ -35,6 +35,14 @@ CASES: dict[str, tuple[Callable[[Any], Any], int]] = {
         lambda x: (x.roll(1, 1), torch.cat([x, x.flip(1)], 1), F.pad(x, (1, 2)), x.t().contiguous()),
         2,
     ),
+    "pads": (
+        lambda x: tuple(F.pad(x, (1, 2, 2, 1), mode) for mode in ("reflect", "replicate", "circular")),
+        3,
+    ),
+    "repeats": (
+        lambda x: (x.repeat(2, 3), x.tile(3), torch.cat([x, x[:1] + 1], 0), x[:, 1:].contiguous()),
+        2,
+    ),
     "images": (lambda x: (F.avg_pool2d(x, 2), F.max_pool2d(x, 2, 1), F.interpolate(x, scale_factor=2)), 4),
     "convolution": (nn.Conv2d(3, 20, 3, padding=1), 4),
     "depthwise": (nn.Conv2d(3, 3, 3, 2, 1, groups=3), 4),
@@ -42,7 +50,7 @@ CASES: dict[str, tuple[Callable[[Any], Any], int]] = {
 }
 SIZES: dict[int, list[tuple[int, ...]]] = {
     2: [(64, 128), (2, 3), (33, 65), (16, 17), (1, 64)],
-    3: [(3, 32, 64), (2, 2, 3), (5, 33, 16), (64, 3, 65)],
+    3: [(3, 32, 64), (2, 3, 3), (5, 33, 16), (64, 3, 65)],
     4: [(2, 3, 16, 32), (1, 3, 5, 7), (3, 3, 9, 64)],
 }
 """By rank: whole vectors and tiles, less than one, and one more."""

@@ -58,6 +58,35 @@ def test_joined_again(dtype: str) -> None:
             np.testing.assert_array_equal(got, wanted.numpy(), str(number))
 
 
+def test_joined_at_any_size() -> None:
+    """Without positions of elements to be looked up."""
+    auto, x = torch.export.Dim.AUTO, torch.randn(2, 4, 9, 21)
+    exported = torch.export.export(Joins(), (x,), dynamic_shapes=({0: auto, 2: auto, 3: auto},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native", fallback="error")
+    assert not [path for path in run.slow_paths if "index" in str(path)]
+    for shape in ((2, 4, 9, 21), (1, 4, 6, 7), (3, 4, 33, 64)):
+        x = torch.randn(shape)
+        for number, (got, wanted) in enumerate(zip(run.flat([x.numpy()]), Joins()(x), strict=True)):
+            np.testing.assert_allclose(got, wanted.numpy(), rtol=1e-2, atol=1e-5, err_msg=str(number))
+
+
+@pytest.mark.parametrize("shape", [(5, 7), (1, 1), (0, 3), (40, 33)])
+def test_repeated_at_any_size(shape: tuple[int, ...]) -> None:
+    auto = torch.export.Dim.AUTO
+    repeated = Repeated()
+    exported = torch.export.export(repeated, (torch.randn(5, 7),), dynamic_shapes=({0: auto, 1: auto},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native", fallback="error")
+    assert not list(run.slow_paths)
+    x = torch.randn(shape)
+    for got, wanted in zip(run.flat([x.numpy()]), repeated(x), strict=True):
+        np.testing.assert_array_equal(got, wanted.numpy())
+
+
+class Repeated(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return x.repeat(2, 3), x.repeat(4, 1, 2), x.tile(2), x.repeat(2, 0), x.flatten().repeat(3)
+
+
 class Padded(torch.nn.Module):
     def forward(self, x: Any) -> Any:
         return pad("reflect", 1, 1, 2, 2)(x)
