@@ -388,15 +388,10 @@ def roll(aten: Namespace, self: SSAValue, shifts: list[Size], dims: list[int]) -
         size = length.named(meta(self).shape[wrap_dim(dim, rank(self))])
         if size == 0:
             continue
-        if isinstance(size, int) and isinstance(shift, int) and shift % size:
-            cut = -shift % size
-            ends = [aten.slice.Tensor(result, dim, start, end) for start, end in ((cut, size), (0, cut))]
-            result = aten.cat(ends, dim)
-            continue
-        positions = aten.arange.start_step(0, length(size))
         turns = max_(size, 1)  # of no elements none is moved
-        sources = aten.add.Tensor(positions, length((size - shift % turns) % turns))
-        result = aten.index_select(result, dim, aten.fmod.Scalar(sources, length(size)))
+        cut = length((size - shift % turns) % turns)
+        ends = [aten.slice.Tensor(result, dim, start, end) for start, end in ((cut, None), (0, cut))]
+        result = aten.cat(ends, dim)
     return result
 
 
