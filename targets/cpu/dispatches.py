@@ -158,7 +158,7 @@ def product(
         kernel = planner.target.tuned(kernel)
         held = dt.BFloat16 if pairs else meta_of(rhs).dtype
         kernel = replace(kernel, rhs_dtype=HALVES.get(held))
-        right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy)), held)
+        right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
     else:
         right = planner.plain(in_batches(planner.value(rhs), batch))
         if 1 not in right.strides[-2:]:
@@ -202,15 +202,17 @@ def in_pairs(
         return []
     found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
     widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]
-    packed = len(shape_of(rhs)) == 2 and is_static(shape_of(rhs))
-    held = packed and rhs in planner.constants and is_held(planner.constants[rhs], dt.BFloat16)
-    fits = len(widening) == 2 or (held and widening and widening[0] is found[0])
+    fits = len(widening) == 2
+    if not fits and widening == found[:1] and rhs in planner.constants:
+        packed = len(shape_of(rhs)) == 2 and is_static(shape_of(rhs))
+        fits = packed and is_held(planner.constants[rhs], dt.BFloat16)
     return [taken_out(planner, each) for each in widening] if fits else []
 
 
 def is_held(array: Array, dtype: dt.DType) -> bool:
     """Whether a dtype has all of these numbers."""
-    return bool((array.astype(dtype.numpy) == array).all())
+    with np.errstate(over="ignore"):
+        return bool((array.astype(dtype.numpy) == array).all())
 
 
 def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) -> tuple[Value, SSAValue]:

@@ -404,7 +404,8 @@ class Conv2d(Kernel):
         """(channels, first part, one past the last part) of the parts of a reduction whose weights a cache does not keep beside what they see, each done
         for all pixels of a task before the next one; none of one that is not so long."""
         taps, channels = self.kernel[0] * self.kernel[1], self.depth
-        if self.strategy != "channels" or channels * taps <= LONG or not is_static((self.n, *self.out_size)):
+        sums = self.strategy == "channels" and self.out_dtype is None  # which no halves hold meanwhile
+        if not sums or channels * taps <= LONG or not is_static((self.n, *self.out_size)):
             return []
         return Split(channels, max(1, DEEP // taps, ceil_div(channels, FEW))).kinds
 

@@ -108,3 +108,9 @@ def test_convolutions_of_any_size() -> None:
             wanted = model(draw(*shape)).float().numpy()
         given = np.asarray(run.flat([draw(*shape)])[0]).astype(np.float32)
         np.testing.assert_allclose(given, wanted, rtol=1.6e-2, atol=1.6e-2)
+
+
+def test_halves_hold_no_sums_of_parts() -> None:
+    conv = Conv2d(1, 515, 8, 7, 17, (3, 3), padding=(1, 1))
+    assert conv.parts
+    assert not replace(conv, out_dtype="bf16").parts
