@@ -15,6 +15,7 @@ from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.target import CodeTarget, Solved
 from xdsl_exir.program import REWRITING
 from xdsl_exir.targets.cpu.chains import Links, dispatch_links, links_from
+from xdsl_exir.targets.cpu.convolutions import CONVOLUTION_SCHEDULES
 from xdsl_exir.targets.cpu.copies import copy_of
 from xdsl_exir.targets.cpu.dispatches import SCHEDULES
 from xdsl_exir.targets.cpu.fourier import FOURIER_SCHEDULES
@@ -33,7 +34,14 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
 
 
-ALL_SCHEDULES = SCHEDULES | FOURIER_SCHEDULES | JOIN_SCHEDULES | ORDER_SCHEDULES | SELECT_SCHEDULES
+ALL_SCHEDULES = (
+    SCHEDULES
+    | CONVOLUTION_SCHEDULES
+    | FOURIER_SCHEDULES
+    | JOIN_SCHEDULES
+    | ORDER_SCHEDULES
+    | SELECT_SCHEDULES
+)
 """By operator."""
 
 

@@ -21,7 +21,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
@@ -88,6 +88,8 @@ class Conv2d(Kernel):
     padding: tuple[int, int] = (0, 0)
     dilation: tuple[int, int] = (1, 1)
     groups: int = 1
+    said: tuple[Dim, Dim] | None = None
+    """(HO, WO), if a program says it in other words than the formula."""
     transforms: bool = False
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
     weight_dtype: Literal["f32", "f16", "bf16"] = "f32"
@@ -103,6 +105,8 @@ class Conv2d(Kernel):
     @property
     def out_size(self) -> tuple[Dim, Dim]:
         """(HO, WO), by the formula of torch.nn.Conv2d."""
+        if self.said is not None:
+            return self.said
         sizes = zip((self.h, self.w), self.kernel, self.stride, self.padding, self.dilation, strict=True)
         height, width = ((size + 2 * p - d * (k - 1) - 1) // s + 1 for size, k, s, p, d in sizes)
         return height, width
@@ -397,7 +401,13 @@ class Conv2d(Kernel):
             case "winograd":
                 self.winograd.build(b)
             case "channels":
-                (replace(self, h=1, w=self.h * self.w) if self.pointwise else self)._channels(b)
+                (self.in_one_row if self.pointwise else self)._channels(b)
+
+    @property
+    def in_one_row(self) -> Conv2d:
+        """The same of an image whose pixels are one row, as those that do not see each other may be."""
+        said = None if self.said is None else (1, prod(self.said))
+        return replace(self, h=1, w=self.h * self.w, said=said)
 
     @property
     def parts(self) -> list[tuple[int, Dim, Dim]]:

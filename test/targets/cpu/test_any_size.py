@@ -87,3 +87,33 @@ def test_the_numbers_of_pytorch(name: str) -> None:
         with torch.no_grad():
             wanted = model(x)
         torch.testing.assert_close(torch.as_tensor(run(x)), wanted, rtol=1e-4, atol=1e-4)
+
+
+class Decided(nn.Module):
+    """Convolutions of which guards say the size of the result, or of the images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patches, self.points = nn.Conv2d(3, 20, 4, 2), nn.Conv2d(20, 6, 1)
+        self.place = nn.Parameter(torch.randn(1, 20, 7, 7))
+
+    def forward(self, x: Any) -> Any:
+        return self.points((self.patches(x) + self.place).relu())
+
+
+@pytest.mark.native
+def test_sizes_that_guards_decide() -> None:
+    torch.manual_seed(0)
+    model, auto = Decided(), torch.export.Dim.AUTO
+    exported = torch.export.export(
+        model, (torch.randn(2, 3, 16, 16),), dynamic_shapes=({0: auto, 2: auto, 3: auto},)
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native", fallback="error")
+    assert not [path for path in run.slow_paths if "convolution" in str(path)]
+    for shape in ((2, 3, 16, 16), (3, 3, 17, 16)):
+        x = torch.randn(shape)
+        with torch.no_grad():
+            wanted = model(x)
+        torch.testing.assert_close(torch.as_tensor(run(x)), wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(xdsl_exir.InputError):
+        run(torch.randn(2, 3, 30, 16))

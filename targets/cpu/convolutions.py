@@ -1,0 +1,187 @@
+"""Convolutions as dispatches: with weights packed, images and results of halves as they are, and what follows folded in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import apply
+from xdsl_exir.dialects.meta import pair
+from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.tensors import tensor_type
+from xdsl_exir.lowering.dispatches import groups
+from xdsl_exir.lowering.dispatches.buffers import Array, Shape, Value
+from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
+from xdsl_exir.lowering.dispatches.views import reshaped
+from xdsl_exir.lowering.tensors import storage_type
+from xdsl_exir.targets.cpu.dispatches import (
+    Schedule,
+    before_widening,
+    dispatch,
+    is_float32,
+    is_held,
+    meta_of,
+    shape_of,
+    taken_out,
+    unwiden,
+)
+from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
+from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
+from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
+
+if TYPE_CHECKING:
+    from xdsl_exir.lowering.dispatch import Planner
+    from xdsl_exir.lowering.linalg import LinalgBuilder
+    from xdsl_exir.lowering.tensors import Tensor
+
+
+def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    """One whose filters are of known sizes, by weights that are known or not, with what happens to its result before it is stored."""
+    a = op.arguments()
+    constants = planner.constants
+    halves = before_widening(planner, a["weight"], op, through_views=False)
+    if halves is not None and halves.operands[0] not in constants:
+        halves = None
+    given_weight = a["weight"] if halves is None else halves.operands[0]
+    known = given_weight in constants and (a["bias"] is None or a["bias"] in constants)
+    filters = static_of(shape_of(a["weight"]))
+    shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
+    floats = is_float32(
+        *op.results, *(a[name] for name in ("input", "weight", "bias") if a[name] is not None)
+    )
+    if a["transposed"] or space not in (1, 2) or not floats or filters is None:
+        return False
+    # One dimension is the width of images one pixel high.
+    (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
+    h, w = [1, *image][-2:]
+    o, _, kh, kw = filters = (*filters[:2], *[1] * (2 - space), *filters[2:])
+    given = {name: pair(a[name], space) for name in ("stride", "padding", "dilation")}
+    pairs = {name: [int(name != "padding"), *numbers][-2:] for name, numbers in given.items()}
+    conv = Conv2d(
+        n,
+        c,
+        h,
+        w,
+        o,
+        (kh, kw),
+        *(tuple(pairs[name]) for name in pairs),  # pyright: ignore[reportArgumentType]
+        groups=a["groups"],
+        machine=machine,
+    )
+    frame = (*shape[:2], *[1, *shape[2:]][-2:])
+    if 0 in shape or not is_as_said(planner, frame, conv.out_shape):
+        return False
+    if frame != conv.out_shape:
+        conv = replace(conv, said=frame[2:])
+    result = op.results[0]
+    ops = [*(unwiden(planner, a["weight"], op) if known else ()), op]
+    weight = bias = np.zeros(o, np.float32)
+    if known:
+        weight = constants[given_weight].reshape(filters).astype(np.float32)
+        bias = constants[a["bias"]] if a["bias"] is not None else bias
+        conv = replace(
+            conv, transforms=is_moderate(weight), weight_dtype=str(storage_type(meta_of(given_weight).dtype))
+        )
+    conv, widening = of_halves(planner, op, a["input"], conv, weight) if known else (conv, [])
+    absorber = Absorber(
+        planner,
+        result,
+        lambda value: value.is_plain and fits_convolution(value, conv),
+        frame,
+        narrows=not conv.parts,
+    )
+    absorber.run()
+    narrow = HALVES.get(meta_of(absorber.result).dtype)
+    if known or a["bias"] is None:
+        shift = planner.constant(bias.astype(np.float32).reshape(o, 1, 1), dt.Float)
+    else:
+        shift = planner.contiguous(planner.value(a["bias"]))
+        shift = replace(shift, shape=(o, 1, 1), strides=())
+    conv = replace(conv, epilogue=absorber.epilogue([shift]), out_dtype=narrow)
+    conv = planner.target.tuned(conv)
+    stored = dt.Float
+    if known:
+        stored = next((half for half, name in HALVES.items() if name == conv.weight_dtype), dt.Float)
+        stored = stored if conv.strategy == "channels" else dt.Float
+        conv = replace(conv, weight_dtype=str(storage_type(stored)))
+        packed = planner.constant(conv.pack(weight).astype(stored.numpy), stored)
+    else:
+        given_filters = reshaped(planner.contiguous(planner.value(a["weight"])), filters)
+        assert given_filters is not None
+        packed = planner.allocate(conv.packed_shape, dt.Float)
+        made_of = groups.made_of(given_filters, packed, conv.repack, planner.is_large([packed]))
+        planner.call_function(made_of, [given_filters, packed], [])
+    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
+    assert source is not None
+    absorber.commit()
+    ops = [*widening, *ops, *absorber.ops]
+
+    def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
+        return b.convert(b.reshape(conv.unpack(b, packed), shape_of(a["weight"])), dt.Float)
+
+    def body(arguments: Sequence[Value]) -> Body | None:
+        outline = Outline(planner, widening, True)
+        given = {
+            "input": outline.brought(a["input"]),
+            "weight": outline.argument(a["weight"].type, Packed(packed, unpacked)),
+            "bias": outline.argument(tensor_type((o,), dt.Float), replace(shift, shape=(o,), strides=())),
+        }
+        made = outline.add(type(op).from_bound({**a, **given}, op.result_types))
+        outline.mapper |= {op.results[0]: made.results[0], result: made.results[0]}
+        outline.epilogue(absorber.ops, absorber.made)
+        return outline.body(arguments, [absorber.result])
+
+    arguments = [source, packed, shift, *absorber.inputs]
+    planner.values[result] = planner.allocate(shape, meta_of(absorber.result).dtype)
+    out = reshaped(planner.values[result], frame)
+    assert out is not None
+    dispatch(planner, conv, arguments, out, body, ops)
+    return True
+
+
+def of_halves(
+    planner: Planner, op: OperatorOp, images: SSAValue, conv: Conv2d, weight: Array
+) -> tuple[Conv2d, list[OperatorOp]]:
+    """The convolution of images of halves as they are, if it is done by channels or in pairs of these, and what made float32 of them,
+    taken out. Weights that these halves hold are such, too."""
+    made = before_widening(planner, images, op, alone=False)
+    if made is None:
+        return conv, []
+    dtype = meta_of(made.operands[0]).dtype
+    of_them = replace(conv, x_dtype=HALVES[dtype])
+    if conv.weight_dtype == "f32" and is_held(weight, dtype):
+        of_them = replace(of_them, weight_dtype=HALVES[dtype])
+    fits = conv.strategy == "channels" or of_them.pair > 1
+    return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
+
+
+def is_as_said(planner: Planner, said: Shape, made: Shape) -> bool:
+    """Whether a kernel makes a result of the shape that the program says: some sizes by guards, which are checked."""
+    apart = [pair for pair in zip(said, made, strict=True) if pair[0] != pair[1]]
+    if any(isinstance(size, int) and isinstance(other, int) for size, other in apart):
+        return False
+    for size, other in apart:
+        planner.require(apply("eq", other, size), f"{other} elements along a dimension are not {size}")
+    return True
+
+
+def static_of(shape: Shape) -> tuple[int, ...] | None:
+    """A shape whose sizes are all known."""
+    sizes = tuple(size for size in shape if isinstance(size, int))
+    return sizes if len(sizes) == len(shape) else None
+
+
+def fits_convolution(value: Value, conv: Conv2d) -> bool:
+    """Whether a convolution's epilogue takes an input of this shape: both spatial dimensions, or neither."""
+    return value.shape[-2:] in (conv.out_size, (1, 1))
+
+
+CONVOLUTION_SCHEDULES: dict[str, tuple[str | None, Schedule]] = {
+    "aten.convolution": (Conv2d.__name__, convolution)
+}
+"""By operator."""
