@@ -74,9 +74,9 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         machine=machine,
     )
     frame = (*shape[:2], *[1, *shape[2:]][-2:])
-    if 0 in shape or not is_as_said(planner, frame, conv.out_shape):
+    if 0 in shape or frame[:2] != (n, o) or not is_as_said(planner, frame[2:], conv.out_size):
         return False
-    if frame != conv.out_shape:
+    if frame[2:] != conv.out_size:
         conv = replace(conv, said=frame[2:])
     result = op.results[0]
     ops = [*(unwiden(planner, a["weight"], op) if known else ()), op]
@@ -161,7 +161,7 @@ def of_halves(
 
 
 def is_as_said(planner: Planner, said: Shape, made: Shape) -> bool:
-    """Whether a kernel makes a result of the shape that the program says: some sizes by guards, which are checked."""
+    """Whether a kernel makes a result of the sizes that the program says: some by guards, which are checked."""
     apart = [pair for pair in zip(said, made, strict=True) if pair[0] != pair[1]]
     if any(isinstance(size, int) and isinstance(other, int) for size, other in apart):
         return False
