@@ -50,6 +50,12 @@ def shape_of(value: SSAValue) -> Shape:
     return meta_of(value).shape
 
 
+def seen_along(shape: Shape, dim: int) -> tuple[Dim, Dim, Dim]:
+    """[outer, size, inner]: a tensor of a shape, seen along a dimension."""
+    dim %= len(shape)
+    return prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :])
+
+
 def is_float32(*values: SSAValue) -> bool:
     return all(meta_of(value).dtype is dt.Float for value in values)
 

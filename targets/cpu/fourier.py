@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
-from xdsl_exir.targets.cpu.dispatches import ELEMENTS, Schedule, meta_of, shape_of
+from xdsl_exir.targets.cpu.dispatches import ELEMENTS, Schedule, meta_of, seen_along, shape_of
 from xdsl_exir.targets.cpu.kernels import Fourier, Machine
 from xdsl_exir.targets.cpu.kernels.fourier import LONGEST
 
@@ -33,10 +32,10 @@ def transform(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     size, kept = (made if kind == "c2r" else shape)[dim], made[dim]
     if not isinstance(size, int) or not isinstance(kept, int) or size > LONGEST:
         return False
-    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
+    outer, given, inner = seen_along(shape, dim)
     factor = {0: 1.0, 1: size**-0.5, 2: 1 / size}[a["normalization"]]
     kernel = Fourier(outer, size, inner, kind, forward, kept, factor, ELEMENTS[element], machine=machine)
-    if shape[dim] != kernel.given:
+    if given != kernel.given:
         return False
     x = reshaped(planner.contiguous(planner.value(source)), (outer, kernel.given, inner))
     out = reshaped(planner.make(result), (outer, kept, inner))

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, apply, prod
+from xdsl_exir.dialects.expr import Dim, apply
 from xdsl_exir.dialects.meta import as_meta
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.interpreter.introselect import sorts_by_steps
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
-from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
+from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, seen_along, shape_of
 from xdsl_exir.targets.cpu.kernels import KthValue, Machine, Order, Sort, TopK
 from xdsl_exir.targets.cpu.kernels.orders import Ordered
 from xdsl_exir.targets.cpu.kernels.selections import MOST
@@ -45,6 +45,14 @@ def kthvalue(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     return order(planner, op, a["dim"], KthValue, 1, start=a["k"] - 1, machine=machine)
 
 
+def has_places(planner: Planner, size: Dim) -> bool:
+    """Whether there are so few elements along a dimension that kernels can say where they stand; of a symbolic size that is checked."""
+    if isinstance(size, int):
+        return size < MOST
+    planner.require(apply("lt", size, MOST), f"{size} elements along a dimension are too many to order")
+    return True
+
+
 def order(
     planner: Planner,
     op: OperatorOp,
@@ -58,14 +66,11 @@ def order(
     shape, results, dtype = shape_of(source), shape_of(op.results[0]), meta_of(source).dtype
     if not shape or dtype not in ORDERED or 0 in (*shape, *results):
         return False
-    dim %= len(shape)
-    size = shape[dim]
+    outer, size, inner = seen_along(shape, dim)
     count = results[dim] if count is None else count
-    if isinstance(size, int) and size >= MOST:
+    if not has_places(planner, size):
         return False
-    planner.require(apply("lt", size, MOST), f"{size} elements along a dimension are too many to order")
     unsigned = dtype in (dt.Byte, dt.Bool)
-    outer, inner = prod(shape[:dim]), prod(shape[dim + 1 :])
     kernel = make(outer, size, inner, count, str(storage_type(dtype)), unsigned=unsigned, **kind)
     given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))
     made = [reshaped(planner.make(result), (outer, count, inner)) for result in op.results]

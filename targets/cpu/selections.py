@@ -6,16 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import apply, prod
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
-from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
+from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, seen_along, shape_of
 from xdsl_exir.targets.cpu.kernels import Machine, Select
-from xdsl_exir.targets.cpu.kernels.selections import MOST
 from xdsl_exir.targets.cpu.order_forms import is_selected
-from xdsl_exir.targets.cpu.orders import ORDERED
+from xdsl_exir.targets.cpu.orders import ORDERED, has_places
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -27,11 +26,9 @@ def selection(planner: Planner, op: OperatorOp, machine: Machine, numbers: bool)
     shape, dtype, dim = shape_of(source), meta_of(source).dtype, a.get("dim")
     if not is_selected(source, dim) or dtype not in ORDERED:
         return False
-    if dim is None:
-        shape, dim = (prod(shape),), 0
-    dim %= len(shape)
-    size, outer, inner = shape[dim], prod(shape[:dim]), prod(shape[dim + 1 :])
-    planner.require(apply("lt", size, MOST), f"{size} elements along a dimension are too many to order")
+    outer, size, inner = (1, prod(shape), 1) if dim is None else seen_along(shape, dim)
+    if not has_places(planner, size):
+        return False
     unsigned = dtype in (dt.Byte, dt.Bool)
     kernel = Select(outer, size, inner, str(storage_type(dtype)), numbers, unsigned, machine)
     given = reshaped(planner.contiguous(planner.value(source)), (outer, size, inner))

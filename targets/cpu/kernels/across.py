@@ -24,7 +24,7 @@ from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.elements import expand
-from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.kernel import MOST, Kernel, neighbours, tasks
 from xdsl_exir.targets.cpu.kernels.row_nodes import (
     LONG,
     REDUCTIONS,
@@ -38,8 +38,6 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
 )
 from xdsl_exir.threads import cached_property
 
-MOST, FEWEST = 1024, 64
-"""Rows of a task: their totals stay in the first-level cache, and what they have side by side is whole cache lines."""
 CACHE = 1 << 16
 """Elements of a task's rows that stay in a cache from pass to pass."""
 DEAR = 8
@@ -100,9 +98,8 @@ class Across(Kernel):
     def rows(self) -> Dim:
         """Of a task: as many tasks as there are threads, if there are enough rows side by side. Where it is not known how many there are,
         what is between passes has room for whole vectors."""
-        share = ceildiv(self.count * self.inner, self.threads)
         fitting = CACHE // max_(self.length, 1) if self.levels > 1 else MOST
-        rows = FEWEST * max_(1, min_(MOST // FEWEST, share // FEWEST, fitting // FEWEST))
+        rows = neighbours(self.count * self.inner, self.threads, fitting)
         return min_(self.inner, rows) if is_static((self.inner, rows)) else rows
 
     @cached_property
@@ -189,15 +186,9 @@ class Across(Kernel):
         return types
 
     def build(self, b: KernelBuilder) -> None:
-        full, rest = self.inner // self.rows, self.inner % self.rows
-        blocks = ceildiv(self.inner, self.rows)
-        with b.share(self.count * blocks, self.threads, self.work) as (worker, task):
-            *lead, block = b.delinearize(task, (*self.leading, blocks))
-            first = b.mul(block, self.rows)
-            for count, kind in ((self.rows, "ult"), (rest, "eq")):
-                if count:
-                    with b.when(block, kind, full) if rest else b.loop(0, 1):
-                        Task(self, b, worker, lead, first, count).run()
+        extents = (*self.leading, self.inner)
+        for worker, (*lead, first), count in tasks(b, extents, self.rows, self.threads, self.work):
+            Task(self, b, worker, lead, first, count).run()
 
 
 class Task:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import inf, isfinite
+from math import isfinite
 from typing import Any
 
 from xdsl.dialects import arith
@@ -17,27 +17,24 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_
+from xdsl_exir.dialects.expr import Dim, min_
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
-from xdsl_exir.targets.cpu.kernels.kernel import Kernel
-from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel, neighbours, tasks
+from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES, REDUCTIONS
 
 ROWS = 8
 """That are combined at a time."""
-MOST, FEWEST = 1024, 64
-"""Columns of a task: their totals stay in the first-level cache, and their rows are whole cache lines."""
-
-KINDS: Mapping[str, tuple[type[Operation], type[Operation], float]] = {
-    "sum": (arith.AddfOp, arith.AddiOp, 0),
-    "mean": (arith.AddfOp, arith.AddiOp, 0),
-    "prod": (arith.MulfOp, arith.MuliOp, 1),
-    "max": (arith.MaximumfOp, arith.MaxSIOp, -inf),
-    "min": (arith.MinimumfOp, arith.MinSIOp, inf),
+KINDS: Mapping[str, tuple[str, type[Operation]]] = {
+    "sum": ("add", arith.AddiOp),
+    "mean": ("add", arith.AddiOp),
+    "prod": ("mul", arith.MuliOp),
+    "max": ("max", arith.MaxSIOp),
+    "min": ("min", arith.MinSIOp),
 }
-"""What combines floats, and integers, and what is neutral."""
+"""Which of the `REDUCTIONS` combines floats, and what combines integers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +74,7 @@ class Columns(Kernel):
     @property
     def columns(self) -> Dim:
         """Of a task: as many tasks as there are threads, if rows are long enough; as if for one matrix, if it is not known how many."""
-        share = ceildiv((self.outer if isinstance(self.outer, int) else 1) * self.inner, self.threads)
-        columns = FEWEST * max_(1, min_(MOST // FEWEST, share // FEWEST))
+        columns = neighbours((self.outer if isinstance(self.outer, int) else 1) * self.inner, self.threads)
         return min_(self.inner, columns) if isinstance(self.inner, int) else columns
 
     @property
@@ -99,15 +95,9 @@ class Columns(Kernel):
         return types | {"out": memref((self.outer, self.inner), self.result)}
 
     def build(self, b: KernelBuilder) -> None:
-        full, rest = self.inner // self.columns, self.inner % self.columns
-        blocks = ceildiv(self.inner, self.columns)
-        with b.share(self.outer * blocks, self.threads, self.work) as (worker, task):
-            lead, block = b.delinearize(task, (self.outer, blocks))
-            first = b.mul(block, self.columns)
-            for count, predicate in ((self.columns, "ult"), (rest, "eq")):
-                if count:
-                    with b.when(block, predicate, full) if rest else b.loop(0, 1):
-                        Task(self, b, worker, lead, first, count).run()
+        extents = (self.outer, self.inner)
+        for worker, (lead, first), count in tasks(b, extents, self.columns, self.threads, self.work):
+            Task(self, b, worker, lead, first, count).run()
 
 
 class Task:
@@ -150,9 +140,10 @@ class Task:
     @property
     def neutral(self) -> float:
         """What leaves totals as they are; of integers that have no infinity, the last one."""
-        value, dtype = KINDS[self.kernel.kind][2], self.kernel.total
+        _, value = REDUCTIONS[KINDS[self.kernel.kind][0]]
+        dtype = self.kernel.total
         if dtype.startswith("f"):
-            return float(value)
+            return value
         last = (1 << (int(dtype[1:]) - 1)) - 1
         return int(value) if isfinite(value) else last if value > 0 else -last - 1
 
@@ -184,8 +175,8 @@ class Task:
 
     def combine(self, dtype: str) -> type[Operation]:
         """What makes one number of two."""
-        floats, integers, _ = KINDS[self.kernel.kind]
-        return floats if dtype.startswith("f") else integers
+        name, integers = KINDS[self.kernel.kind]
+        return REDUCTIONS[name][0] if dtype.startswith("f") else integers
 
     def finished(self, total: SSAValue, size: int) -> SSAValue:
         """A result of a total."""

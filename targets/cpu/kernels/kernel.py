@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from xdsl_exir import lowering
-from xdsl_exir.dialects.expr import Dim, ceildiv, min_
+from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
 from xdsl_exir.lowering.kernel import Kernel as Description
 from xdsl_exir.lowering.vector_builder import Lanes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
@@ -108,6 +108,31 @@ class Split:
         largest, _, large = self.kinds[0]
         # Blocks of one less start `large` later.
         return b.add(b.mul(block, size), large if size < largest else 0)
+
+
+MOST, FEWEST = 1024, 64
+"""Neighbours that a task goes through side by side: totals of them stay in the first-level cache, and what they have is whole cache lines."""
+
+
+def neighbours(present: Dim, threads: int, fitting: Dim = MOST) -> Dim:
+    """How many make a task: as many tasks as there are threads, if so many are present, and no more than are fitting."""
+    share = ceildiv(present, threads)
+    return FEWEST * max_(1, min_(MOST // FEWEST, share // FEWEST, fitting // FEWEST))
+
+
+def tasks(
+    b: KernelBuilder, extents: Sequence[Dim], limit: Dim, threads: int, work: Dim
+) -> Iterator[tuple[Index, list[Index], Dim]]:
+    """(worker, coordinates of the first element, how many) of tasks of at most `limit` elements along the last of some extents, shared out to
+    threads: what is built meanwhile is built for whole tasks, and for what is left."""
+    *outer, total = extents
+    full, rest, blocks = total // limit, total % limit, ceildiv(total, limit)
+    with b.share(prod((*outer, blocks)), threads, work) as (worker, task):
+        *lead, block = b.delinearize(task, (*outer, blocks))
+        for count, predicate in ((limit, "ult"), (rest, "eq")):
+            if count:
+                with b.when(block, predicate, full) if rest else b.loop(0, 1):
+                    yield worker, [*lead, b.mul(block, limit)], count
 
 
 # --- epilogues -----------------------------------------------------------------------------------------------
