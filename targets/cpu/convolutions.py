@@ -10,7 +10,6 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import apply
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import tensor_type
@@ -23,6 +22,7 @@ from xdsl_exir.targets.cpu.dispatches import (
     Schedule,
     before_widening,
     dispatch,
+    is_as_said,
     is_float32,
     is_held,
     meta_of,
@@ -158,16 +158,6 @@ def of_halves(
         of_them = replace(of_them, weight_dtype=HALVES[dtype])
     fits = conv.strategy == "channels" or of_them.pair > 1
     return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
-
-
-def is_as_said(planner: Planner, said: Shape, made: Shape) -> bool:
-    """Whether a kernel makes a result of the sizes that the program says: some by guards, which are checked."""
-    apart = [pair for pair in zip(said, made, strict=True) if pair[0] != pair[1]]
-    if any(isinstance(size, int) and isinstance(other, int) for size, other in apart):
-        return False
-    for size, other in apart:
-        planner.require(apply("eq", other, size), f"{other} elements along a dimension are not {size}")
-    return True
 
 
 def static_of(shape: Shape) -> tuple[int, ...] | None:

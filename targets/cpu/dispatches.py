@@ -16,7 +16,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, apply, prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Shape, Value
@@ -123,13 +123,13 @@ def product(
     given = [lhs, rhs, *([] if bias is None else [bias])]
     *batch, m, n = shape_of(result)
     k = shape_of(lhs)[-1]
-    # Sizes of which only a guard says that they are equal stay apart.
-    fits = shape_of(lhs) == (*batch, m, k) and shape_of(rhs) == (*batch, k, n)
     dtype = meta_of(result).dtype
     plain = dtype is dt.Float
     one_dtype = all(meta_of(value).dtype is dtype for value in given) and dtype in ELEMENTS
     # Only float32 has epilogues.
-    if not one_dtype or not (plain or bias is None) or not fits or 0 in (*batch, m, n, k):
+    if not one_dtype or not (plain or bias is None) or 0 in (*batch, m, n, k):
+        return False
+    if not is_as_said(planner, (*batch, m, k, *batch, k, n), (*shape_of(lhs), *shape_of(rhs))):
         return False
     (left_factor, scaled), (right_factor, also_scaled) = (
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
@@ -150,7 +150,7 @@ def product(
     stored = meta_of(absorber.result).dtype
     kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
     kernel = replace(kernel, dtype=ELEMENTS[dtype], out_dtype=HALVES.get(stored))
-    left = planner.plain(in_batches(planner.value(lhs), batch))
+    left = planner.plain(in_batches(planner.value(lhs), (*batch, m, k)))
     if pairs:
         left = left if left.strides[-1] == 1 else planner.contiguous(left)
         kernel = replace(kernel, lhs_dtype="bf16")
@@ -161,7 +161,7 @@ def product(
         kernel = replace(kernel, rhs_dtype=HALVES.get(held))
         right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
     else:
-        right = planner.plain(in_batches(planner.value(rhs), batch))
+        right = planner.plain(in_batches(planner.value(rhs), (*batch, k, n)))
         if 1 not in right.strides[-2:]:
             right = planner.contiguous(right)
         transposed = right.strides[-1] != 1
@@ -231,6 +231,16 @@ def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) ->
     return out, place
 
 
+def is_as_said(planner: Planner, said: Shape, made: Shape) -> bool:
+    """Whether a kernel makes a result of the sizes that the program says: some by guards, which are checked."""
+    apart = [pair for pair in zip(said, made, strict=True) if pair[0] != pair[1]]
+    if any(isinstance(size, int) and isinstance(other, int) for size, other in apart):
+        return False
+    for size, other in apart:
+        planner.require(apply("eq", other, size), f"{other} elements along a dimension are not {size}")
+    return True
+
+
 def batches_apart(
     planner: Planner, lhs: SSAValue, rhs: SSAValue
 ) -> tuple[SSAValue, SSAValue, list[Dim]] | None:
@@ -249,11 +259,12 @@ def batches_apart(
     return left, right, batch
 
 
-def in_batches(value: Value, batch: Sequence[Dim]) -> Value:
-    """Matrices seen in these batch dimensions."""
-    seen = reshaped(value, (*batch, *value.shape[-2:]))
-    assert seen is not None  # it has no others but of size 1
-    return seen
+def in_batches(value: Value, frame: Shape) -> Value:
+    """Matrices seen in these dimensions: they have no others but of size 1, and sizes that `is_as_said` takes for the same."""
+    apart = len(value.shape) != len(frame)
+    seen = reshaped(value, (*frame[:-2], *value.shape[-2:])) if apart else value
+    assert seen is not None
+    return replace(seen, shape=frame, strides=() if seen.is_contiguous else seen.strides)
 
 
 def before_view(planner: Planner, value: SSAValue) -> SSAValue | None:
