@@ -35,17 +35,20 @@ from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta, 
 from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.dialects.meta import UNKNOWN, as_meta, infer_result_types
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
-from xdsl_exir.dialects.registry import Registry
+from xdsl_exir.dialects.registry import Entry, Registry
 from xdsl_exir.dialects.signature import held_ranges_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
+from xdsl_exir.dialects.spec import OperatorSpec
 from xdsl_exir.dialects.tensors import SymIntType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.assertions import drop_proved
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
+from xdsl_exir.transforms.canonicalization import Canonicalization
+from xdsl_exir.transforms.canonicalizations import CANONICALIZATIONS
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.symbolic import item
 from xdsl_exir.transforms.matching import made_by, static
-from xdsl_exir.transforms.patterns import KEEP
+from xdsl_exir.transforms.patterns import KEEP, apply_once
 from xdsl_exir.transforms.regions import Values, scan
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -388,6 +391,11 @@ def range_of(op: OperatorOp) -> tuple[str, tuple[int, int]] | None:
     return (str(symbol), (0, prod(shape))) if flags.dtype is dt.Bool and shape is not None else None
 
 
+def by_all_elements(spec: OperatorSpec) -> Entry[Callable[..., Any]] | None:
+    """The rule of what need not count what a mask picks."""
+    return CANONICALIZATIONS.find(spec) if spec.qualified_name == "aten.index_put" else None
+
+
 @dataclass(frozen=True)
 class CountSizes(ModulePass):
     """Takes operators of an edge program whose results' sizes depend on data apart, as far as there are rules."""
@@ -395,6 +403,7 @@ class CountSizes(ModulePass):
     name = "count-sizes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_once(op, Canonicalization(by_all_elements))
         for function in op.ops:
             if isinstance(function, FuncOp):
                 counter = Counter(function)

@@ -302,6 +302,27 @@ def test_a_mask_that_picks_again() -> None:
     check(function, *((x, mask) for mask in masks))
 
 
+def test_what_is_computed_of_what_a_mask_picks_and_put_back_needs_no_count() -> None:
+    """Of the mask's elements, of rows that it picks, and of columns; what may fail elsewhere is computed of the elements alone."""
+
+    def function(_: Any, x: torch.Tensor, n: torch.Tensor, mask: torch.Tensor) -> Any:
+        rows, columns, divided = x.clone(), x.clone(), n.clone()
+        x = x.clone()
+        x[x < 0] = x[x < 0].exp() * 2 + 1
+        rows[mask] = (rows[mask] - x[mask]).relu() * x[0]
+        columns[:, mask[:3]] = -columns[:, mask[:3]]
+        divided[n != 0] = 7 // n[n != 0]
+        return x, rows, columns, divided
+
+    x = torch.randn(5, 3)
+    calls = [
+        (x * sign, torch.tensor([2, 0, -1, 3]), mask)
+        for sign in (1, -1)
+        for mask in (torch.rand(5) > 0.5, torch.zeros(5, dtype=torch.bool), torch.ones(5, dtype=torch.bool))
+    ]
+    assert pieces(check(function, *calls)) == 2
+
+
 def test_counts_that_the_program_holds_for() -> None:
     """What is reshaped to sizes that are known has to be as much: the data is looked at."""
 

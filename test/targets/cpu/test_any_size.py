@@ -117,3 +117,26 @@ def test_sizes_that_guards_decide() -> None:
         torch.testing.assert_close(torch.as_tensor(run(x)), wanted, rtol=1e-4, atol=1e-4)
     with pytest.raises(xdsl_exir.InputError):
         run(torch.randn(2, 3, 30, 16))
+
+
+class Windows(nn.Module):
+    """Products of two inputs of which guards say that they are as long."""
+
+    def forward(self, x: Any, y: Any) -> Any:
+        x, y = x.unflatten(1, (-1, 4)), y.unflatten(1, (-1, 4))
+        return (x @ y.mT).softmax(-1) @ y, torch.einsum("bwid,bwjd->bijw", x, y)
+
+
+@pytest.mark.native
+def test_products_of_sizes_that_guards_decide() -> None:
+    auto = dict.fromkeys(range(3), torch.export.Dim.AUTO)
+    given = torch.randn(2, 16, 6), torch.randn(2, 16, 6)
+    exported = torch.export.export(Windows(), given, dynamic_shapes=(auto, auto))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native", fallback="error")
+    assert not run.slow_paths
+    for shape in ((2, 16, 6), (3, 20, 6), (3, 8, 17)):
+        x, y = torch.randn(shape), torch.randn(shape)
+        for got, wanted in zip(run(x, y), Windows()(x, y), strict=True):
+            torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=1e-4, atol=1e-4)
+    with pytest.raises(xdsl_exir.InputError):
+        run(torch.randn(2, 16, 6), torch.randn(2, 20, 6))
