@@ -230,7 +230,7 @@ def cosine_transform(w: Weights, x: Tensor) -> Tensor:
     k = torch.arange(32)
     table = torch.cos(math.pi / 32 * (k[:, None] + 0.5) * k) * math.sqrt(2 / 32)
     table[:, 0] *= math.sqrt(0.5)
-    blocks = (table.T @ x @ table).round(decimals=2)
+    blocks = (table.T @ x @ table).clamp(-2, 2)
     return table @ blocks @ table.T
 
 

@@ -66,6 +66,17 @@ class MemoryFunctions(InterpreterFunctions):
         seen.whole = whole
         return (seen,)
 
+    @impl(memref.ExtractStridedMetaDataOp)
+    def run_metadata(
+        self, interpreter: Interpreter, op: memref.ExtractStridedMetaDataOp, args: PythonValues
+    ) -> PythonValues:
+        (memory,) = args
+        whole = memory.whole if isinstance(memory, View) else memory
+        size = memory.itemsize
+        offset = (memory.ctypes.data - whole.ctypes.data) // size
+        strides = [stride // size for stride in memory.strides]
+        return (whole, *map(np.int64, (offset, *memory.shape, *strides)))
+
     @impl(UnrealizedConversionCastOp)
     def run_elements(
         self, interpreter: Interpreter, op: UnrealizedConversionCastOp, args: PythonValues

@@ -95,7 +95,8 @@ class Value:
     @property
     def type(self) -> MemRefType[Any]:
         """Its memref type."""
-        return memref_type(self.shape, self.dtype, *self.strided)
+        strides, shifted = self.strided
+        return memref_type(self.shape, self.dtype, strides, None if shifted else 0)
 
     @property
     def reach(self) -> Dim:
@@ -103,19 +104,22 @@ class Value:
         return sum(((size - 1) * stride for size, stride in zip(self.shape, self.strides, strict=True)), 0)
 
     @property
-    def strided(self) -> tuple[Shape | None, Dim]:
-        """Strides and offset in its memref type; None and 0 for the plain one."""
-        return (None, 0) if self.is_contiguous and not self.offset else (self.strides, self.offset)
+    def strided(self) -> tuple[Shape | None, bool]:
+        """Its memref type's strides, None for the plain one, and whether it has an offset. Which one is told when it is passed: what is
+        computed of each step of a sequence is one dispatch."""
+        return (None, False) if self.is_contiguous and not self.offset else (self.strides, self.offset != 0)
 
     @property
     def is_plain(self) -> bool:
         """Whether its memref type names no layout: it has no gaps, and begins where its buffer does."""
-        return self.strided == (None, 0)
+        return self.is_contiguous and not self.offset
 
 
 @lru_cache(maxsize=4096)
-def memref_type(shape: Shape, dtype: DType, strides: Shape | None = None, offset: Dim = 0) -> MemRefType[Any]:
-    """A memref type; without strides that of a contiguous tensor."""
+def memref_type(
+    shape: Shape, dtype: DType, strides: Shape | None = None, offset: Dim | None = 0
+) -> MemRefType[Any]:
+    """A memref type; without strides that of a contiguous tensor. An offset of None is any."""
     sizes = [static_size(size) for size in shape]
     if strides is None:
         return MemRefType(storage_type(dtype), sizes)

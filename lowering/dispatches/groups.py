@@ -12,8 +12,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IndexType,
     MemRefType,
-    NoneAttr,
-    StridedLayoutAttr,
     StringAttr,
     UnitAttr,
     i32,
@@ -239,9 +237,7 @@ def destination_style(function: FuncOp, arguments: Sequence[Value], into: int | 
 def memref_of(tensor: SSAValue, value: Value) -> MemRefType[Any]:
     """The memref type of a tensor that lies as a value does."""
     type: Any = tensor.type
-    numbers = [size if isinstance(size, int) else None for size in (value.offset, *value.strides)]
-    layout = StridedLayoutAttr(numbers[1:], numbers[0]) if not value.is_plain else NoneAttr()
-    return MemRefType(type.element_type, type.get_shape(), layout)
+    return MemRefType(type.element_type, type.get_shape(), value.type.layout)
 
 
 def made_of(

@@ -7,12 +7,14 @@ arguments as it needs them, packed, merged, in another order: the body sees them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from xdsl.dialects.arith import AddiOp, DivUIOp, MuliOp
 from xdsl.dialects.builtin import IndexType
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.memref import ExtractStridedMetaDataOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects.exir import ConstantOp
@@ -22,7 +24,7 @@ from xdsl_exir.dialects.sizes import is_symbol, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SizesOf
-from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
+from xdsl_exir.lowering.dispatches.buffers import Value
 from xdsl_exir.lowering.dispatches.views import is_view, views_of
 from xdsl_exir.lowering.driver import reinterpreted, with_elements
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
@@ -280,17 +282,15 @@ class Body:
 
         def view(value: Value) -> SSAValue:
             """A value, which is a view of an argument."""
-            type = memref_type(value.shape, value.dtype, *value.strided)
             of_buffer = [(known, arg) for known, arg in taken if known.buffer is value.buffer]
             for known, arg in of_buffer:
-                if (
-                    arg.type == type and known.offset == value.offset
-                ):  # types do not say offsets that are symbolic
+                if arg.type == value.type and known.offset == value.offset:  # types do not say offsets
                     return arg
-            _, whole = of_buffer[-1]
-            return builder.add(
-                reinterpreted(with_elements(whole, value, builder.add), value, type, sizes.index)
-            )
+            known, memory = of_buffer[-1]
+            if known.offset:
+                return near(builder, known, memory, value, sizes)
+            memory = with_elements(memory, value, builder.add)
+            return builder.add(reinterpreted(memory, value, value.type, sizes.index))
 
         def read(given: Value | Packed) -> SSAValue:
             if isinstance(given, Value):
@@ -314,6 +314,30 @@ class Body:
         entry.add_op(ReturnOp())
         end.erase()
         return FuncOp(name, (types, []), Region(entry))
+
+
+HERE = Expr.symbol("here")
+
+
+def near(builder: LinalgBuilder, known: Value, memory: SSAValue, value: Value, sizes: SizesOf) -> SSAValue:
+    """The memref of a value that lies in the same buffer as another one, from where that begins on: calls pass it at any offset."""
+    told = ExtractStridedMetaDataOp(memory)
+    builder.add(told)
+    begin, wide, narrow = told.offset, known.dtype.itemsize, value.dtype.itemsize
+    if wide != narrow:  # complex numbers as pairs of floats, or these as such
+        begin = builder.add(MuliOp(begin, sizes.index(wide)))
+        begin = builder.add(DivUIOp(begin, sizes.index(narrow)))
+    distance = value.offset - known.offset * wide // narrow
+    at = builder.add(AddiOp(begin, sizes.index(distance)))
+    shifted = replace(value, offset=HERE)
+    return builder.add(
+        reinterpreted(
+            with_elements(told.base_buffer, value, builder.add),
+            shifted,
+            shifted.type,
+            lambda size: at if size == HERE else sizes.index(size),
+        )
+    )
 
 
 def copied(source: Value, target: Value, arguments: Sequence[Value]) -> Body:

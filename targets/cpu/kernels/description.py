@@ -85,17 +85,18 @@ def workers(machine: Machine, work: Dim) -> int:
 class Input:
     """A further operand of an epilogue: broadcast against the kernel's result by NumPy's rule.
 
-    With strides and offset (in elements) it is a view; its last dimension must be contiguous all the same.
+    With strides (in elements) it is a view, `shifted` from its buffer's beginning by what is told when it is passed; its last dimension must
+    be contiguous all the same.
     """
 
     shape: Sizes
     dtype: str = "f32"
     strides: Sizes | None = None
-    offset: Dim = 0
+    shifted: bool = False
 
     @property
     def type(self) -> MemRefType[Any]:
-        return memref(self.shape, self.dtype, self.strides, self.offset)
+        return memref(self.shape, self.dtype, self.strides, self.shifted)
 
 
 @dataclass(frozen=True)
@@ -161,13 +162,13 @@ class Epilogue:
 
 @lru_cache(maxsize=4096)
 def memref(
-    shape: Sizes, dtype: str = "f32", strides: Sizes | None = None, offset: Dim = 0
+    shape: Sizes, dtype: str = "f32", strides: Sizes | None = None, shifted: bool = False
 ) -> MemRefType[Any]:
-    """A memref type; contiguous without strides (in elements)."""
+    """A memref type; contiguous without strides (in elements), at any offset if it is shifted."""
     layout = NoneAttr()
     if strides is not None:
-        known = [size if isinstance(size, int) else None for size in (*strides, offset)]
-        layout = StridedLayoutAttr(known[:-1], known[-1])
+        known = [size if isinstance(size, int) else None for size in strides]
+        layout = StridedLayoutAttr(known, None if shifted else 0)
     return MemRefType(
         ELEMENT_TYPES[dtype], [size if isinstance(size, int) else DYNAMIC_INDEX for size in shape], layout
     )
