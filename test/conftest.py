@@ -74,6 +74,7 @@ SLOW = {
     "*test_layouts.py": "every operator in every layout",
     "*test_length.py": "long programs",
     "*test_libcalls.py": "every half, on several processors",
+    "*test_literature.py": "many models",
     "*test_matmul.py": "every operator in every dtype",
     "*test_metadata.py": "every pass over whole models",
     "*test_*models.py": "whole models",
@@ -129,6 +130,8 @@ LONG = {
 FAMILY, CLAN, LARGE = 24, 96, 5000
 """A family of more tests than that, in a run of more than so many, is tested by every fourth one, a clan by every eighth: `make test` shall take
 less than 25 minutes on two cores."""
+PART = "XDSL_EXIR_PART"
+"""What says that a run is one of several of the same tests, however many these are, and which: each takes other ones of a family."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -189,8 +192,9 @@ def skip_without_tools() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if len(items) > LARGE and not os.environ.get("XDSL_EXIR_THOROUGH"):
-        left = {id(item) for item in left_out(items)}
+    part = os.environ.get(PART)
+    if (part or len(items) > LARGE) and not os.environ.get("XDSL_EXIR_THOROUGH"):
+        left = {id(item) for item in left_out(items, int(part or 0))}
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]
     for item in items:
@@ -207,8 +211,8 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
-    """What a run of everything leaves to `make thorough`."""
+def left_out(items: list[pytest.Item], part: int) -> Iterator[pytest.Item]:
+    """What a run of everything leaves to `make thorough`, and one of several to the others."""
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
         if any(fnmatch(item.nodeid, pattern) for pattern in LONG):
@@ -217,7 +221,7 @@ def left_out(items: list[pytest.Item]) -> Iterator[pytest.Item]:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
         every = 8 if len(family) > CLAN else 4 if len(family) > FAMILY else 1
-        yield from (item for at, item in enumerate(family) if at % every)
+        yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -2,6 +2,8 @@
 
     python test/cpus.py [pytest's arguments]
 
+Of families of many tests each run takes other ones; XDSL_EXIR_THOROUGH=1 has all run all.
+
 The first runs make native code for a level of the x86-64 ABI; one that this processor cannot run is said and left out. The last one
 runs PyTorch as it is on other processors: its kernels, and the dtypes that oneDNN takes, differ.
 """
@@ -19,6 +21,8 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.targets.cpu.machine import VARIABLE, processor
 
 HERE = Path(__file__).parent
+PART = "XDSL_EXIR_PART"
+"""`conftest.py` says what it is for."""
 NUMBERS = (
     *(
         "lowering",
@@ -53,7 +57,8 @@ class Run:
 
     environment: Mapping[str, str]
     tests: tuple[str, ...]
-    marks: str = ""
+    marks: str
+    part: int
 
     @property
     def name(self) -> str:
@@ -70,15 +75,16 @@ class Run:
     def passes(self, arguments: list[str]) -> bool:
         """Runs pytest."""
         paths = [str(HERE / test) for test in self.tests]
-        marks = ["-m", self.marks] if self.marks else []
         # -P: else the project's folders, which are called as those of its tests, come before these.
-        command = [sys.executable, "-P", "-m", "pytest", *marks, *arguments, *paths]
-        return subprocess.run(command, env={**os.environ, **self.environment}, check=False).returncode == 0
+        command = [sys.executable, "-P", "-m", "pytest", "-m", self.marks, *arguments, *paths]
+        environment = {**os.environ, PART: str(self.part), **self.environment}
+        return subprocess.run(command, env=environment, check=False).returncode == 0
 
 
+LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 RUNS = (
-    *(Run({VARIABLE: level}, NUMBERS, "native") for level in ("x86-64", "x86-64-v3", "x86-64-v4")),
-    Run({"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "AVX2"}, PYTORCH, "not native"),
+    *(Run({VARIABLE: level}, NUMBERS, "native", part) for part, level in enumerate(LEVELS)),
+    Run({"ATEN_CPU_CAPABILITY": "default", "ONEDNN_MAX_CPU_ISA": "AVX2"}, PYTORCH, "not native", len(LEVELS)),
 )
 
 
