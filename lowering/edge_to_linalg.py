@@ -33,18 +33,16 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, TensorMeta, is_tenso
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
-from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
+from xdsl_exir.lowering.preparation import PLAIN, apply_all
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type, tensor_of
 from xdsl_exir.transforms.forget_sizes import is_number
-from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import inline_dispatches
-from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
 
@@ -346,9 +344,7 @@ class EdgeToLinalg(ModulePass):
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
         inline_dispatches(op)
-        BodiesInPlace().apply(ctx, op)
-        ForgetLayouts().apply(ctx, op)
-        SimplifySizes().apply(ctx, op)
+        apply_all(PLAIN, ctx, op)
         for function in op.ops:
             assert isinstance(function, FuncOp)
             with_flags(function.body.block)

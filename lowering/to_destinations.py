@@ -26,14 +26,11 @@ from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
+from xdsl_exir.lowering.preparation import COUNTED, PLAIN, apply_all
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.program import methods_of, state_of
-from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
-from xdsl_exir.transforms.layouts import ForgetLayouts
-from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
-from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 
 
 @dataclass(frozen=True)
@@ -79,8 +76,7 @@ def prepare(ctx: Context, module: ModuleOp, target: CodeTarget) -> Boundaries:
     """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
     target.forms.apply(ctx, module)
     boundaries = take_boundaries(module)
-    for each in (ForgetLayouts(), SimplifySizes(), CountSizes(), NumbersToTensors(), ForgetSizes()):
-        each.apply(ctx, module)
+    apply_all((*PLAIN, *COUNTED, ForgetSizes()), ctx, module)
     return boundaries
 
 

@@ -24,7 +24,6 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, Unrealize
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import Interpreter, InterpreterFunctions, PythonValues, impl, register_impls
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import is_side_effect_free
 
@@ -52,16 +51,15 @@ from xdsl_exir.lowering.edge_to_linalg import (
     obstacle_of_sizes,
     obstacle_to_all,
 )
+from xdsl_exir.lowering.preparation import COUNTED
 from xdsl_exir.program import REWRITING, Program
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.kept_code import kept_code
 from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge
 from xdsl_exir.targets.cpu.machine import Processor, processor
-from xdsl_exir.transforms.count_sizes import CountSizes
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_constants import Array, Folding, bind_folded, constant_arguments, drop_dead
 from xdsl_exir.transforms.forget_sizes import is_number
-from xdsl_exir.transforms.numbers_to_tensors import NumbersToTensors
 from xdsl_exir.transforms.partition import group, inline_dispatches
 from xdsl_exir.transforms.runnable import runnable
 from xdsl_exir.transforms.stages import EDGE, stage_of
@@ -101,10 +99,6 @@ def planned_engine(
     if cut.fallbacks and fallback == "error":
         raise UnsupportedError(cut.fallbacks)
     return SplitEngine(cut, cpu, known)
-
-
-COUNTED: Sequence[ModulePass] = (CountSizes(), NumbersToTensors())
-"""Every size of an edge program that depends on data becomes a number that is read, and numbers tensors where code takes them so."""
 
 
 Asked: TypeAlias = Callable[[Operation], bool]

@@ -27,7 +27,6 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.arrays import aligned_bytes, array_of, is_plain_tensor
 from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
-from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
@@ -38,6 +37,7 @@ from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
 from xdsl_exir.lowering.pools import ORDINARY, arenas_of
 from xdsl_exir.lowering.preconditions import ASSERT
+from xdsl_exir.lowering.preparation import PLAIN
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import asserted, plan_whole
@@ -61,9 +61,7 @@ from xdsl_exir.targets.cpu.target import Cpu
 from xdsl_exir.transforms.fold_constants import constant_arguments, constants_by_position
 from xdsl_exir.transforms.forget_sizes import ForgetSizes
 from xdsl_exir.transforms.lay_results import LayResults
-from xdsl_exir.transforms.layouts import ForgetLayouts
 from xdsl_exir.transforms.partition import InlineDelegates
-from xdsl_exir.transforms.simplify_sizes import SimplifySizes
 from xdsl_exir.transforms.stages import EDGE, stage_of
 
 
@@ -77,7 +75,7 @@ def as_edge(
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     kept = registered_names() if keep is None else tuple(keep)
     inlined = (InlineDelegates(keep=kept),) if has_delegates else ()
-    return program.apply(*inlined, BodiesInPlace(), ForgetLayouts(), SimplifySizes(), *then)
+    return program.apply(*inlined, *PLAIN, *then)
 
 
 class Call:

@@ -131,7 +131,7 @@ FAMILY, CLAN, LARGE = 24, 96, 5000
 """A family of more tests than that, in a run of more than so many, is tested by every fourth one, a clan by every eighth: `make test` shall take
 less than 25 minutes on two cores."""
 PART = "XDSL_EXIR_PART"
-"""What says that a run is one of several of the same tests, however many these are, and which: each takes other ones of a family."""
+"""What says which one a run is of several of the same tests: each takes other ones of a family, which are a third at most."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -194,7 +194,7 @@ def skip_without_tools() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part = os.environ.get(PART)
     if (part or len(items) > LARGE) and not os.environ.get("XDSL_EXIR_THOROUGH"):
-        left = {id(item) for item in left_out(items, int(part or 0))}
+        left = {id(item) for item in (left_out(items, int(part), 3) if part else left_out(items))}
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]
     for item in items:
@@ -211,7 +211,7 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def left_out(items: list[pytest.Item], part: int) -> Iterator[pytest.Item]:
+def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterator[pytest.Item]:
     """What a run of everything leaves to `make thorough`, and one of several to the others."""
     families: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -220,7 +220,7 @@ def left_out(items: list[pytest.Item], part: int) -> Iterator[pytest.Item]:
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        every = 8 if len(family) > CLAN else 4 if len(family) > FAMILY else 1
+        every = 8 if len(family) > CLAN else 4 if len(family) > FAMILY else min(least, len(family))
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bench"))
-from literature import LAYERS, measure  # noqa: E402
+from literature import LAYERS, measure
 
 
 @pytest.mark.filterwarnings("ignore")

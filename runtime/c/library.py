@@ -25,6 +25,7 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.files import aside
 from xdsl_exir.lowering.dispatch import ALIGNMENT
 from xdsl_exir.lowering.draws import PlainDraws, is_call
+from xdsl_exir.lowering.preparation import COUNTED
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.names import LONGEST, c_name, is_c_name, own_name
 from xdsl_exir.program import Program
@@ -33,7 +34,7 @@ from xdsl_exir.runtime.c.header import header_text
 from xdsl_exir.runtime.c.interface import CLibrary, CMethod, Drive, Number, Step
 from xdsl_exir.runtime.c.methods import Memory, MethodMemory
 from xdsl_exir.runtime.c.pieces import Pieces, refuse_split
-from xdsl_exir.runtime.fallback import COUNTED, Split, needs_host, split
+from xdsl_exir.runtime.fallback import Split, needs_host, split
 from xdsl_exir.runtime.linking import is_system_function
 from xdsl_exir.runtime.native import Planned, as_edge, plan_program
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES

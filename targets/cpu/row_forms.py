@@ -20,7 +20,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
+from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta, sizes
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
@@ -439,22 +439,17 @@ def in_columns(
 def bags(aten: Namespace, a: Arguments) -> Results:
     """Sums and means of bags of one length, begun by an `arange`: their rows behind one another, reduced."""
     begin, indices, weights = made_by(a["offsets"], ARANGE), a["indices"], a["per_sample_weights"]
-    given, out = static(meta(indices).shape), static(a["out"].shape)
     reduce = {0: aten.sum.dim_IntList, 1: aten.mean.dim}.get(a["mode"])
-    if begin is None or reduce is None or not given or not out or 0 in out or a["padding_idx"] >= 0:
+    if begin is None or reduce is None or a["padding_idx"] >= 0 or a["include_last_offset"]:
         return KEEP
-    count, width = out
-    said = begin.arguments()
-    if (
-        (said["start"], said["step"]) != (0, given[0] // count)
-        or given[0] % count
-        or a["include_last_offset"]
-    ):
+    (length,), (count, width), said = meta(indices).shape, a["out"].shape, begin.arguments()
+    step = said["step"]
+    if not isinstance(step, int) or said["start"] != 0 or 0 in (step, count, width) or count * step != length:
         return KEEP
     rows = aten.index_select(a["weight"], 0, indices)
     if weights is not None:
         rows = aten.mul.Tensor(rows, aten.unsqueeze(weights, 1))
-    return reduce(aten.view(rows, [count, given[0] // count, width]), [1]), None, None, None
+    return reduce(aten.view(rows, [-1, step, sizes(aten, rows)[1]]), [1]), None, None, None
 
 
 MOST_PLACES = 2**24

@@ -17,6 +17,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import apply, max_
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.errors import ExirError
+from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 from xdsl_exir.transforms.decompositions.view import Sizes
 
@@ -42,6 +43,13 @@ Triple = tuple[SSAValue, SSAValue, SSAValue]
 def checked(aten: Namespace, info: SSAValue, name: str) -> None:
     """A check that a factorization succeeded."""
     aten._linalg_check_errors(info, name, is_matrix=meta(info).ndim == 0)
+
+
+@decomposition("aten._linalg_check_errors")
+def check_errors(aten: Namespace, info: SSAValue, api_name: str) -> None:
+    """What has to hold of data is one operator's matter."""
+    succeeded = aten.eq.Scalar(info, 0)
+    aten._assert_async.msg(aten.all(succeeded) if meta(info).ndim else succeeded, failure_text(api_name))
 
 
 @decomposition("aten.cdist")
