@@ -240,13 +240,23 @@ class Driver:
 
 
 def reinterpreted(
-    memory: SSAValue, value: Value, type: MemRefType[Any], index: Callable[[Dim], SSAValue]
+    memory: SSAValue,
+    value: Value,
+    type: MemRefType[Any],
+    index: Callable[[Dim], SSAValue],
+    offset: SSAValue | None = None,
 ) -> memref.ReinterpretCastOp:
-    """Sees memory, from its buffer's beginning, as a value; `index` computes sizes."""
+    """Sees memory, from its buffer's beginning, as a value, at another offset if one is given; `index` computes sizes."""
     operands, counts, properties = [memory], [1], dict[str, Attribute]()
-    parts = {"offsets": (value.offset,), "sizes": value.shape, "strides": value.strides}
+    parts: dict[str, Sequence[Dim | SSAValue]] = {
+        "offsets": (value.offset if offset is None else offset,),
+        "sizes": value.shape,
+        "strides": value.strides,
+    }
     for name, sizes in parts.items():
-        dynamic = [index(size) for size in sizes if not isinstance(size, int)]
+        dynamic = [
+            size if isinstance(size, SSAValue) else index(size) for size in sizes if not isinstance(size, int)
+        ]
         operands += dynamic
         counts.append(len(dynamic))
         static = [size if isinstance(size, int) else DYNAMIC_INDEX for size in sizes]

@@ -7,7 +7,7 @@ arguments as it needs them, packed, merged, in another order: the body sees them
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ from xdsl_exir.dialects.sizes import is_symbol, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SizesOf
-from xdsl_exir.lowering.dispatches.buffers import Value
+from xdsl_exir.lowering.dispatches.buffers import Value, memref_type
 from xdsl_exir.lowering.dispatches.views import is_view, views_of
 from xdsl_exir.lowering.driver import reinterpreted, with_elements
 from xdsl_exir.lowering.edge_to_linalg import FunctionLowering
@@ -316,9 +316,6 @@ class Body:
         return FuncOp(name, (types, []), Region(entry))
 
 
-HERE = Expr.symbol("here")
-
-
 def near(builder: LinalgBuilder, known: Value, memory: SSAValue, value: Value, sizes: SizesOf) -> SSAValue:
     """The memref of a value that lies in the same buffer as another one, from where that begins on: calls pass it at any offset."""
     told = ExtractStridedMetaDataOp(memory)
@@ -329,15 +326,9 @@ def near(builder: LinalgBuilder, known: Value, memory: SSAValue, value: Value, s
         begin = builder.add(DivUIOp(begin, sizes.index(narrow)))
     distance = value.offset - known.offset * wide // narrow
     at = builder.add(AddiOp(begin, sizes.index(distance)))
-    shifted = replace(value, offset=HERE)
-    return builder.add(
-        reinterpreted(
-            with_elements(told.base_buffer, value, builder.add),
-            shifted,
-            shifted.type,
-            lambda size: at if size == HERE else sizes.index(size),
-        )
-    )
+    whole = with_elements(told.base_buffer, value, builder.add)
+    type = memref_type(value.shape, value.dtype, value.strides, None)
+    return builder.add(reinterpreted(whole, value, type, sizes.index, at))
 
 
 def copied(source: Value, target: Value, arguments: Sequence[Value]) -> Body:
