@@ -68,6 +68,7 @@ def linear(
     options = list(zip(range(2, input.ndim), input.shape[2:], output_size, factors, strict=True))
     for axis, size, count, factor in reversed(options):
         if size == count and (align_corners or factor in (None, 1)):
+            result = result + result * 0  # as PyTorch: of an infinity that is NaN
             continue
         scale = real(ratio(size, count, align_corners, factor))
         places = np.arange(count, dtype=real)

@@ -78,7 +78,7 @@ def linear_taps(factor: float | None, align_corners: bool, compute: DType) -> Ta
 
     def taps(place: Scalar, size: Dim, count: Dim) -> list[Tap]:
         if size == count and (align_corners or factor in (None, 1)):
-            return [(place, None)]
+            return [(place, s.constant(1, compute)), (place, s.constant(0, compute))]
         x = s.cast(place, compute)
         given = None if align_corners or factor is None or factor <= 0 else s.constant(1 / factor, compute)
         scale = distance(size, count, compute, align_corners) if given is None else given

@@ -129,7 +129,11 @@ def resample(
     before, after = meta(input).shape[2:], dims_of(output_size, "upsampling")
     sizes = Sizes(aten, input, *output_size)
     for dim in reversed(range(len(before))):
-        if before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1) or dtype is Byte):
+        same = before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1) or dtype is Byte)
+        if same and (dtype is Byte or not weighted):
+            continue
+        if same and taps is linear_taps:  # of an infinity the weight 0 makes NaN
+            result = aten.add.Tensor(result, aten.mul.Scalar(result, 0))
             continue
         found = taps(sizes, before[dim], after[dim], align_corners, factors[dim], wide)
         if weighted and dtype is Byte:

@@ -37,6 +37,12 @@ for _name in (*NEAREST, *LINEAR):
         if _name not in ("upsample_trilinear3d", "upsample_bicubic2d"):  # PyTorch rounds in between
             CALLS.append((f"aten.{_name}", _x.half(), [3, 8, 5][:_rank], *_align))
         CALLS.append((f"aten.{_name}", _x[:0], [3, 8, 5][:_rank], *_align))
+    if _name in LINEAR:  # a dimension that keeps its size has weights of 0, too
+        _special = _x.clone()
+        _special.view(-1)[1], _special.view(-1)[-3] = torch.inf, torch.nan
+        for _align in _corners:
+            for _size in (list(_x.shape[2:]), [*_x.shape[2:-1], 11]):
+                CALLS.append((f"aten.{_name}", _special, _size, *_align))
     if _name in NEAREST:
         CALLS.append((f"aten.{_name}", _x.to(torch.uint8), [3, 8, 5][:_rank]))
 
