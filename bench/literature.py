@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 from layers import LAYERS, Layer, numerics, sequences
+from turns import best
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError
@@ -32,18 +33,6 @@ def exported(model: Layer, inputs: tuple[torch.Tensor, ...], dynamic: bool) -> t
 
 def flat(results: Any) -> list[torch.Tensor]:
     return [results] if isinstance(results, torch.Tensor) else list(results)
-
-
-def least(*calls: Any, seconds: float) -> list[float]:
-    """The least time of each call, in turns."""
-    best, end = [math.inf] * len(calls), time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        for at, call in enumerate(calls):
-            for _ in range(3):
-                start = time.perf_counter()
-                call()
-                best[at] = min(best[at], time.perf_counter() - start)
-    return best
 
 
 def measure(name: str, engine: str, dynamic: bool, seconds: float) -> tuple[str, float]:
@@ -72,7 +61,7 @@ def measure(name: str, engine: str, dynamic: bool, seconds: float) -> tuple[str,
                 return f"differs: {' '.join(str(error).split())}", math.inf
         if not seconds:
             return f"agrees, compiled in {compiled:.1f} s", 0.0
-        ours, eager = least(lambda: run.flat(arrays), lambda: model(*inputs), seconds=seconds)
+        ours, eager = best(lambda: run.flat(arrays), lambda: model(*inputs), seconds)
     return f"{ours * 1e3:8.3f} ms, eager {eager * 1e3:8.3f}, compiled in {compiled:.1f} s", ours / eager
 
 

@@ -37,7 +37,7 @@ from xdsl_exir.lowering.control_flow import Regions
 from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
-from xdsl_exir.lowering.preparation import PLAIN, apply_all
+from xdsl_exir.lowering.preparation import PLAIN
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import is_computable
 from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type, tensor_of
@@ -344,7 +344,7 @@ class EdgeToLinalg(ModulePass):
         if any(isinstance(function, FuncOp) and is_private(function) for function in op.ops):
             inline_modules(op)
         inline_dispatches(op)
-        apply_all(PLAIN, ctx, op)
+        PLAIN.apply(ctx, op)
         for function in op.ops:
             assert isinstance(function, FuncOp)
             with_flags(function.body.block)

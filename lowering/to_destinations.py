@@ -26,7 +26,7 @@ from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL
 from xdsl_exir.lowering.kernel import Kernel
 from xdsl_exir.lowering.method_plans import PlannedCall, keep_plan
-from xdsl_exir.lowering.preparation import COUNTED, PLAIN, apply_all
+from xdsl_exir.lowering.preparation import COUNTED, PLAIN
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.transforms.fold_constants import constant_arguments, input_of
@@ -76,7 +76,8 @@ def prepare(ctx: Context, module: ModuleOp, target: CodeTarget) -> Boundaries:
     """Makes an edge program ready for being planned; which dispatches its operators are part of already."""
     target.forms.apply(ctx, module)
     boundaries = take_boundaries(module)
-    apply_all((*PLAIN, *COUNTED, ForgetSizes()), ctx, module)
+    for each in (PLAIN, COUNTED, ForgetSizes()):
+        each.apply(ctx, module)
     return boundaries
 
 

@@ -92,7 +92,7 @@ def planned_engine(
     program: Program, fallback: Fallback, cpu: Processor | None, known: Mapping[str, bytes]
 ) -> NativeEngine | SplitEngine:
     """The engine of a program at `aten` or edge."""
-    program = as_edge(program, then=COUNTED)
+    program = as_edge(program, then=COUNTED.passes)
     if not needs_host(program, fallback, also=is_long):
         return NativeEngine(program, cpu, known)
     cut = split(program, also=is_long)

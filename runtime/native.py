@@ -75,7 +75,7 @@ def as_edge(
     has_delegates = any(isinstance(op, DelegateOp) for op in program.module.walk())
     kept = registered_names() if keep is None else tuple(keep)
     inlined = (InlineDelegates(keep=kept),) if has_delegates else ()
-    return program.apply(*inlined, *PLAIN, *then)
+    return program.apply(*inlined, *PLAIN.passes, *then)
 
 
 class Call:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from cpus import PART
 from hypothesis import HealthCheck, settings
 
 from xdsl_exir import errors
@@ -130,8 +131,6 @@ LONG = {
 FAMILY, CLAN, LARGE = 24, 96, 5000
 """A family of more tests than that, in a run of more than so many, is tested by every fourth one, a clan by every eighth: `make test` shall take
 less than 25 minutes on two cores."""
-PART = "XDSL_EXIR_PART"
-"""What says which one a run is of several of the same tests: each takes other ones of a family, which are a third at most."""
 
 
 @pytest.fixture(autouse=True, scope="session")

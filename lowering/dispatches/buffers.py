@@ -107,7 +107,7 @@ class Value:
     def strided(self) -> tuple[Shape | None, bool]:
         """Its memref type's strides, None for the plain one, and whether it has an offset. Which one is told when it is passed: what is
         computed of each step of a sequence is one dispatch."""
-        return (None, False) if self.is_contiguous and not self.offset else (self.strides, self.offset != 0)
+        return (None, False) if self.is_plain else (self.strides, self.offset != 0)
 
     @property
     def is_plain(self) -> bool:

@@ -176,7 +176,7 @@ class Parts:
             return Parts(program.signatures, program)
         others = {op.backend.data for op in delegates_of(program.module)} - {NATIVE_BACKEND}
         program = as_edge(
-            program, others, [*([PreprocessDelegates()] if others else []), PlainDraws(), *COUNTED]
+            program, others, [*([PreprocessDelegates()] if others else []), PlainDraws(), *COUNTED.passes]
         )
         if not others and not needs_host(program, but=is_call):
             return Parts(program.methods, program)

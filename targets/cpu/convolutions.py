@@ -14,7 +14,7 @@ from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.buffers import Array, Shape, Value
+from xdsl_exir.lowering.dispatches.buffers import Array, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
@@ -33,6 +33,7 @@ from xdsl_exir.targets.cpu.dispatches import (
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
+from xdsl_exir.transforms.matching import static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -49,7 +50,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         halves = None
     given_weight = a["weight"] if halves is None else halves.operands[0]
     known = given_weight in constants and (a["bias"] is None or a["bias"] in constants)
-    filters = static_of(shape_of(a["weight"]))
+    filters = static(shape_of(a["weight"]))
     shape, space = shape_of(op.results[0]), len(shape_of(a["input"])) - 2
     floats = is_float32(
         *op.results, *(a[name] for name in ("input", "weight", "bias") if a[name] is not None)
@@ -158,12 +159,6 @@ def of_halves(
         of_them = replace(of_them, weight_dtype=HALVES[dtype])
     fits = conv.strategy == "channels" or of_them.pair > 1
     return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
-
-
-def static_of(shape: Shape) -> tuple[int, ...] | None:
-    """A shape whose sizes are all known."""
-    sizes = tuple(size for size in shape if isinstance(size, int))
-    return sizes if len(sizes) == len(shape) else None
 
 
 def fits_convolution(value: Value, conv: Conv2d) -> bool:

@@ -232,7 +232,7 @@ def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) ->
 
 
 def is_as_said(planner: Planner, said: Shape, made: Shape) -> bool:
-    """Whether a kernel makes a result of the sizes that the program says: some by guards, which are checked."""
+    """Whether a kernel takes or makes tensors of the sizes that the program says: some by guards, which are checked."""
     apart = [pair for pair in zip(said, made, strict=True) if pair[0] != pair[1]]
     if any(isinstance(size, int) and isinstance(other, int) for size, other in apart):
         return False
