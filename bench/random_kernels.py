@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from turns import as_tensor, best, differs
 
 import xdsl_exir
 
@@ -426,46 +427,6 @@ def program(seed: int) -> tuple[nn.Module, torch.Tensor]:
 # --- measuring ---------------------------------------------------------------------------------------------------
 
 
-def least(
-    ours: Callable[[], Any], eager: Callable[[], Any], budget: float, clock: Callable[[], float]
-) -> tuple[float, float]:
-    """The least seconds of calls in turns."""
-    found, end, turns = [math.inf, math.inf], time.perf_counter() + budget, 0
-    while turns < 5 or (time.perf_counter() < end and turns < 2000):
-        for at, call in enumerate((ours, eager)):
-            start = clock()
-            call()
-            found[at] = min(found[at], clock() - start)
-        turns += 1
-    return found[0], found[1]
-
-
-def as_tensor(result: Any) -> torch.Tensor:
-    """A result as a tensor: NumPy knows no bfloat16."""
-    if result.dtype.name == "bfloat16":
-        return torch.as_tensor(result.view("int16")).view(torch.bfloat16)
-    return torch.as_tensor(result)
-
-
-def differs(ours: torch.Tensor, eager: torch.Tensor, exact: torch.Tensor) -> str:
-    """How ours is further from the truth than eager is, or nothing."""
-    if ours.shape != eager.shape or ours.dtype != eager.dtype:
-        return f"{ours.dtype}{list(ours.shape)} for {eager.dtype}{list(eager.shape)}"
-    if not ours.numel() or torch.equal(ours.nan_to_num(), eager.nan_to_num()):
-        return ""
-    finite = exact.isfinite() & eager.isfinite()
-    if not torch.equal(ours.isfinite() | ~finite, torch.ones_like(finite)):
-        return "not finite where eager is"
-    wrong, theirs = (
-        ((it.double() - exact)[finite].abs().max().item() for it in (ours, eager))
-        if finite.any()
-        else (0.0, 0.0)
-    )
-    little = 80 * torch.finfo(eager.dtype).eps if eager.is_floating_point() else 0.0
-    bound = 4 * theirs + little * exact[finite].abs().max().item() if finite.any() else 0.0
-    return f"error {wrong:.2g}, eager's {theirs:.2g}" if wrong > bound else ""
-
-
 def check_sizes(module: nn.Module, x: torch.Tensor, seed: int, compiled: Callable[[Any], Any]) -> str:
     """What is wrong of a program that was exported with all its sizes symbolic (`Dim.AUTO`), called with some; sizes that PyTorch itself refuses are
     left out."""
@@ -541,7 +502,7 @@ def main() -> None:
                 reference, y = module(x), run(x)
                 said = differs(as_tensor(y), reference, module.double()(x.double()).double())
                 module.to(dtype)
-                ours, eager = least(partial(run, x), partial(module, x), args.seconds, clock)
+                ours, eager = best(partial(run, x), partial(module, x), args.seconds, clock)
         except Exception as error:
             print(f"{seed:7} {type(error).__name__}: {str(error)[:200]} {text}", flush=True)
             continue

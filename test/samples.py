@@ -454,6 +454,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.nll_loss_nd": (call(f(2, 3), i(2)),),
     "aten.nll_loss2d": (call(_IMAGE, i(1, 6, 6)),),
     "aten.nll_loss_forward": (call(f(2, 3), i(2), f(3), 1, -100),),
+    "aten.binary_cross_entropy_with_logits": (call(f(2, 3), f(2, 3)), call(f(2, 3), f(2, 3), f(2, 3), f(3))),
     "aten.nll_loss2d_forward": (call(_IMAGE, i(1, 6, 6), None, 1, -100),),
     "aten.poisson_nll_loss": (call(f(2, 3), f(2, 3), True, False, 1e-8, 1),),
     "aten.cosine_embedding_loss": (call(f(2, 3), f(2, 3), f(2)),),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 
@@ -39,14 +40,10 @@ def widened(
     loss: Callable[..., SSAValue],
     *operands: SSAValue | None,
 ) -> SSAValue:
-    """A loss computed on operands of at least float32, reduced and rounded to their dtype."""
-    dtypes = [meta(operand).dtype for operand in operands if operand is not None]
-    dtype = dtypes[0]
-    for other in dtypes[1:]:
-        dtype = promote_types(dtype, other)
+    """A loss computed on operands of at least float32, reduced and rounded to the dtype they promote to."""
+    dtype = functools.reduce(promote_types, (meta(each).dtype for each in operands if each is not None))
     wide = [None if each is None else cast(aten, each, opmath(dtype)) for each in operands]
-    result = reduced(aten, loss(*wide), reduction)
-    return result if opmath(dtype) is dtype else cast(aten, result, dtype)
+    return cast(aten, reduced(aten, loss(*wide), reduction), dtype)
 
 
 def at_least(aten: Namespace, value: SSAValue, bound: float) -> SSAValue:
@@ -143,24 +140,24 @@ def binary_cross_entropy_with_logits(
     pos_weight: SSAValue | None,
     reduction: int,
 ) -> SSAValue:
-    """`(1 - target) self - (1 + (pos_weight - 1) target) log_sigmoid(self)`."""
-
-    def loss(x: SSAValue, y: SSAValue, w: SSAValue | None, positive: SSAValue | None) -> SSAValue:
-        logarithm = aten.log_sigmoid(x)
-        if positive is not None:
-            factor = aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(positive, 1), y), 1)
-            logarithm = aten.mul.Tensor(factor, logarithm)
-        result = aten.sub.Tensor(aten.mul.Tensor(aten.rsub.Scalar(y, 1), x), logarithm)
-        return result if w is None else aten.mul.Tensor(result, w)
-
-    return widened(aten, reduction, loss, self, target, weight, pos_weight)
+    """`(1 - target) self - (1 + (pos_weight - 1) target) log_sigmoid(self)`, each step rounded as PyTorch does, which computes it in place:
+    the logarithm to the dtype of `self`, the loss to that of `target`."""
+    logarithm = aten.log_sigmoid(self)
+    if pos_weight is not None:
+        factor = aten.add.Tensor(aten.mul.Tensor(aten.sub.Tensor(pos_weight, 1), target), 1)
+        logarithm = cast(aten, aten.mul.Tensor(logarithm, factor), meta(self).dtype)
+    dtype = meta(target).dtype
+    loss = cast(aten, aten.mul.Tensor(aten.rsub.Scalar(target, 1), self), dtype)
+    loss = cast(aten, aten.sub.Tensor(loss, logarithm), dtype)
+    if weight is not None:
+        loss = cast(aten, aten.mul.Tensor(loss, weight), dtype)
+    return reduced(aten, loss, reduction)
 
 
 @decomposition("aten.soft_margin_loss")
 def soft_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
-    """`log(1 + exp(-self target))`, rounded to the dtype of `self` after each step: PyTorch computes it in place."""
-    exponent = cast(aten, aten.mul.Tensor(aten.neg(self), target), meta(self).dtype)
-    return reduced(aten, aten.log1p(aten.exp(exponent)), reduction)
+    """`log(1 + exp(-self target))`, each step rounded: PyTorch computes it in place."""
+    return reduced(aten, aten.log1p(aten.exp(aten.mul.Tensor(aten.neg(self), target))), reduction)
 
 
 @decomposition("aten.poisson_nll_loss")

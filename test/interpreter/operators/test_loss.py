@@ -25,6 +25,11 @@ CLASSES = torch.tensor([1, 0, 4, 2])
 LABELS = torch.tensor([[1, 3, -1, 0, 2], [-1, 0, 0, 0, 0], [4, 2, 0, 1, 3], [2, 2, -1, -1, -1]])
 IMAGE, PIXELS = torch.randn(2, 3, 4, 5), torch.randint(0, 3, (2, 4, 5))
 WEIGHT = torch.rand(5)
+MIXED = (
+    (torch.bfloat16, torch.float32, torch.int64),
+    (torch.float32, torch.bfloat16, torch.bool),
+    (torch.float64, torch.float32, torch.float16),
+)
 
 CALLS: list[tuple[Any, ...]] = []
 for _dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
@@ -104,6 +109,13 @@ CALLS += [
     ("aten.nll_loss", X[:0], CLASSES[:0]),
     ("aten.nll_loss", X, torch.full([4], -100)),
     ("aten.cross_entropy_loss", X.bfloat16(), CLASSES),
+    *(
+        ("aten.binary_cross_entropy_with_logits", X.to(a), P.to(b), WEIGHT.to(c), WEIGHT.to(a))
+        for a, b, c in MIXED
+    ),
+    *(("aten.binary_cross_entropy", P, Q, WEIGHT.to(c)) for _, _, c in MIXED),
+    ("aten.huber_loss", X, CLASSES[:, None]),
+    ("aten.soft_margin_loss", X, SIGNS.long()),
     ("aten.poisson_nll_loss", CLASSES, CLASSES, True, True, 1e-8, MEAN),
     ("aten.margin_ranking_loss", CLASSES, CLASSES + 1, CLASSES),
     ("aten.cosine_similarity", X, Y),
