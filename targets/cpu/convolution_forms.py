@@ -21,12 +21,13 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Results, cast, meta, opmath, sizes
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
+from xdsl_exir.targets.cpu.epilogues import HALVES
 from xdsl_exir.targets.cpu.row_forms import WITH_KERNELS, Arguments, Form
 from xdsl_exir.transforms.decompositions.view import Sizes
-from xdsl_exir.transforms.matching import static
+from xdsl_exir.transforms.matching import made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
 MOVES = ("stride", "padding", "dilation", "output_padding")
@@ -43,12 +44,26 @@ def convolution(aten: Namespace, a: Arguments) -> Results:
     space, out = meta(a["input"]).ndim - 2, a.pop("out")
     shape = static(meta(a["weight"]).shape)
     a |= {name: pair(a[name], space) for name in MOVES}
+    a |= {name: before_widening(a[name]) for name in ("input", "weight")}
     if shape is None or 0 in shape or not 1 <= space <= 3 or not moves_as_said(a):
-        return aten.convolution(**a)
+        return convolution_of(aten, a)
     if not a["transposed"]:
         return convolved(aten, a)
     made = transposed(aten, a, shape, out.shape)
-    return aten.convolution(**a) if made is KEEP else made
+    return convolution_of(aten, a) if made is KEEP else made
+
+
+def before_widening(x: SSAValue) -> SSAValue:
+    """Halves, where float32 is made of them: they are put in another form as they are."""
+    widening = made_by(x, "aten._to_copy")
+    halves = None if widening is None else widening.operands[0]
+    return halves if halves is not None and meta(halves).dtype in HALVES and meta(x).dtype is dt.Float else x
+
+
+def convolution_of(aten: Namespace, a: Arguments) -> SSAValue:
+    """The operator itself, of float32 if it is given halves."""
+    wide = {name: cast(aten, a[name], opmath(meta(a[name]).dtype)) for name in ("input", "weight")}
+    return aten.convolution(**a | wide)
 
 
 def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
@@ -67,7 +82,7 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     count = meta(taps[0]).shape[2]
     others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
     others |= {"transposed": False, "output_padding": [0, 0]}
-    if outputs == channels == a["groups"] and meta(x).dtype is dt.Float:
+    if outputs == channels == a["groups"] and opmath(meta(x).dtype) is dt.Float:
         alone = of_planes_alone if isinstance(count, int) else of_images_alone
         return alone(aten, a["weight"], a["bias"], taps, others)
     # [n, c, d, h, w] of each to [n, d, c, taps, h, w]: images [n * d, c * taps, h, w].
@@ -113,7 +128,7 @@ def of_planes_alone(
             "bias": None if bias is None or at else of_each_plane(bias),
             "groups": channels * count,
         }
-        parts.append(aten.convolution(**given, **others))
+        parts.append(convolution_of(aten, given | others))
     made = reduce(aten.add.Tensor, parts)
     return aten.view(made, [n, channels, count, *sizes(aten, made)[2:]])
 
@@ -128,16 +143,15 @@ def of_images_alone(
     """The same of any number of planes, which are images."""
     size_of, (n, channels, count, *plane) = Sizes(aten, taps[0]), meta(taps[0]).shape
     images = size_of.all([size_of.together([n, count]), channels, *plane])
-    parts = [
-        aten.convolution(
-            input=aten.view(aten.permute(tap, [0, 2, 1, 3, 4]), images),
-            weight=aten.select.int(weight, 2, at),
-            bias=None if at else bias,
-            groups=channels,
-            **others,
-        )
-        for at, tap in enumerate(taps)
-    ]
+    parts: list[SSAValue] = []
+    for at, tap in enumerate(taps):
+        given: Arguments = {
+            "input": aten.view(aten.permute(tap, [0, 2, 1, 3, 4]), images),
+            "weight": aten.select.int(weight, 2, at),
+            "bias": None if at else bias,
+            "groups": channels,
+        }
+        parts.append(convolution_of(aten, given | others))
     made = reduce(aten.add.Tensor, parts)
     made = aten.view(made, [*size_of.all([n, count, channels]), *sizes(aten, made)[2:]])
     return aten.permute(made, [0, 2, 1, 3, 4])
@@ -291,9 +305,9 @@ def convolved(aten: Namespace, a: Arguments) -> Results:
     a = without_blind_taps(aten, a)
     shape = static(meta(a["weight"]).shape) or []
     made = in_planes(aten, a, shape)
-    if made is KEEP and meta(a["input"]).dtype is not dt.Float:
+    if made is KEEP and opmath(meta(a["weight"]).dtype) is not dt.Float:
         made = by_products(aten, a, shape)
-    return aten.convolution(**a) if made is KEEP else made
+    return convolution_of(aten, a) if made is KEEP else made
 
 
 def blind_taps(a: Arguments) -> list[int]:

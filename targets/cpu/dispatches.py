@@ -24,7 +24,7 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, epilogue_input
-from xdsl_exir.targets.cpu.kernels import Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Scan
+from xdsl_exir.targets.cpu.kernels import Bags, Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Scan
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -373,6 +373,8 @@ REDUCED = {
     **{f"aten.{name}": kind for name, kind in (("amax", "max"), ("amin", "min"), ("prod.dim_int", "prod"))},
 }
 """Kinds of reductions, by operator."""
+BAGGED = {dt.Float: "f32", dt.Double: "f64", **HALVES}
+"""What bags have kernels for, by dtype."""
 
 
 def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
@@ -417,6 +419,31 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
 
 for _name in REDUCED:
     schedule(_name, Columns)(columns)
+
+
+@schedule("aten._embedding_bag", Bags)
+@schedule("aten._embedding_bag_forward_only", Bags)
+def bags(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    """Sums and means of rows that indices pick, where nothing else is asked for and no index is left out."""
+    a, result = op.arguments(), op.results[0]
+    given = [
+        a[name] for name in ("weight", "indices", "offsets", "per_sample_weights") if a[name] is not None
+    ]
+    shapes, dtypes = [shape_of(each) for each in given], [meta_of(each).dtype for each in given]
+    is_alone = not any(other.uses for other in op.results[1:])
+    same = dtypes[1] is dtypes[2] and {*dtypes[::3], meta_of(result).dtype} == {dtypes[0]}
+    if a["mode"] > 1 or a["padding_idx"] >= 0 or not is_alone or not same or 0 in sum(shapes, ()):
+        return False
+    (count, width), ([rows, _], [picked], *_) = shape_of(result), shapes
+    if 0 in (count, width) or dtypes[0] not in BAGGED or dtypes[1] not in ELEMENTS:
+        return False
+    said = {"is_mean": a["mode"] == 1, "is_closed": a["include_last_offset"], "has_factors": len(given) > 3}
+    kernel = Bags(count, picked, rows, width, BAGGED[dtypes[0]], ELEMENTS[dtypes[1]], **said, machine=machine)
+    arguments = [*(planner.contiguous(planner.value(each)) for each in given), planner.make(result)]
+    planner.call_kernel(
+        kernel, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op]
+    )
+    return True
 
 
 def before_widening(

@@ -20,7 +20,7 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
@@ -436,22 +436,6 @@ def in_columns(
     return terms[0]
 
 
-def bags(aten: Namespace, a: Arguments) -> Results:
-    """Sums and means of bags of one length, begun by an `arange`: their rows behind one another, reduced."""
-    begin, indices, weights = made_by(a["offsets"], ARANGE), a["indices"], a["per_sample_weights"]
-    reduce = {0: aten.sum.dim_IntList, 1: aten.mean.dim}.get(a["mode"])
-    if begin is None or reduce is None or a["padding_idx"] >= 0 or a["include_last_offset"]:
-        return KEEP
-    (length,), (count, width), said = meta(indices).shape, a["out"].shape, begin.arguments()
-    step = said["step"]
-    if not isinstance(step, int) or said["start"] != 0 or 0 in (step, count, width) or count * step != length:
-        return KEEP
-    rows = aten.index_select(a["weight"], 0, indices)
-    if weights is not None:
-        rows = aten.mul.Tensor(rows, aten.unsqueeze(weights, 1))
-    return reduce(aten.view(rows, [-1, step, sizes(aten, rows)[1]]), [1]), None, None, None
-
-
 MOST_PLACES = 2**24
 """Places that float32 tells apart."""
 
@@ -500,7 +484,6 @@ def never(a: Arguments) -> bool:
 FLOAT = frozenset({dt.Float})
 FLOATS = FLOAT | {dt.Double}
 COMPLEX = frozenset({dt.ComplexFloat, dt.ComplexDouble})
-ARANGE = "aten.arange.start_step"
 SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
@@ -529,10 +512,6 @@ ROW_FORMS: dict[str, Form] = {
     },
     "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
-    **{
-        f"aten._embedding_bag{name}": Form(bags, FLOAT | {dt.Double}, mixed=True)
-        for name in ("", "_forward_only")
-    },
     **{
         f"aten.{name}": Form(place_of(f"a{name[:3]}", True), FLOAT, whole=True)
         for name in ("max.dim", "min.dim")

@@ -14,6 +14,7 @@ Bools too (`elements`), most else of float32. Which operators become which kerne
 """
 
 from xdsl_exir.targets.cpu.kernels.across import Across
+from xdsl_exir.targets.cpu.kernels.bags import Bags
 from xdsl_exir.targets.cpu.kernels.chain import Chain
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
@@ -31,6 +32,7 @@ from xdsl_exir.targets.cpu.kernels.topk import KthValue, Sort, TopK
 
 __all__ = [
     "Across",
+    "Bags",
     "Chain",
     "Columns",
     "Constant",

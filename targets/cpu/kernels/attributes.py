@@ -19,6 +19,7 @@ from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.kernel import canonical
 from xdsl_exir.targets.cpu.kernels import description, rows
 from xdsl_exir.targets.cpu.kernels.across import Across
+from xdsl_exir.targets.cpu.kernels.bags import Bags
 from xdsl_exir.targets.cpu.kernels.chain import Chain
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
@@ -39,6 +40,7 @@ PARTS: Mapping[str, type] = {
     for kind in (
         *(
             Across,
+            Bags,
             Chain,
             Columns,
             Matmul,

@@ -360,6 +360,11 @@ class KernelBuilder(OperationBuilder):
         """One element."""
         return self.op(memref.LoadOp, [buffer, *self.indices(at)], type_of(dtype))
 
+    def position(self, value: SSAValue) -> SSAValue:
+        """An integer as an index; 0 if it is negative."""
+        zero = self.constant(0, str(value.type))
+        return self.op(arith.IndexCastOp, [self.op(arith.MaxSIOp, [value, zero], value.type)], INDEX)
+
     def store_number(self, value: SSAValue, buffer: SSAValue, at: Sequence[Index]) -> None:
         """Stores one element."""
         self.insert(memref.StoreOp, [value, buffer, *self.indices(at)])

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from xdsl.dialects import arith, vector
+from xdsl.dialects import vector
 from xdsl.dialects.builtin import DenseArrayBase, MemRefType, i64
 from xdsl.ir import SSAValue
 
@@ -25,7 +25,7 @@ from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import Lanes, predicate, type_of
-from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
@@ -315,9 +315,7 @@ class RowBuilder:
         b, dtype = self.b, self.kernel.inputs[node.index].dtype
         value = b.load_number(b.buffers[f"in{node.index}"], [*self.lead(node.index), 0], dtype)
         rows = self.kernel.inputs[node.input].shape[0]
-        value = b.op(arith.MaxSIOp, [value, b.constant(0, dtype)], value.type)
-        value = b.op(arith.IndexCastOp, [value], INDEX)
-        return b.min(value, rows - 1)
+        return b.min(b.position(value), rows - 1)
 
     def one_pass(self, length: Dim) -> None:
         """All that happens to rows of one length on this level."""
