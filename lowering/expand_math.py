@@ -143,7 +143,13 @@ def logarithm(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
     is_small = w.compare("olt", x, w.constant(2.0**-126))
     raised = w.bits(arith.BitcastOp, w.mul(x, w.constant(2.0**24)))
     lowered = w.bits(arith.SubiOp, raised, w.integer(24 << 23))
-    bits = w.op(vectors.SelectOp, is_small, lowered, w.bits(arith.BitcastOp, x), dtype=w.of_bits)
+    return logarithm_of(
+        w, w.op(vectors.SelectOp, is_small, lowered, w.bits(arith.BitcastOp, x), dtype=w.of_bits)
+    )
+
+
+def logarithm_of(w: Lanes, bits: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """The same of the bits of x, which has an exponent."""
     above = w.bits(arith.SubiOp, bits, w.integer(TWO_THIRDS))
     exponent = w.bits(arith.AndIOp, above, w.integer(EXPONENT))
     m = w.op(arith.BitcastOp, w.bits(arith.SubiOp, bits, exponent))
@@ -156,6 +162,15 @@ def log(w: Lanes, x: SSAValue) -> SSAValue:
     k, f, rest = logarithm(w, x)
     low = w.fma(k, w.constant(LOG2_LOW / 2**23), rest)
     return wide_math.ends(w, x, w.fma(k, w.constant(LOG2_HIGH / 2**23), w.add(f, low)))
+
+
+def log1p(w: Lanes, x: SSAValue) -> SSAValue:
+    """log(1 + x), as `wide_math` has it; the sign is that of x, of zeros too."""
+    u, lost = wide_math.one_more(w, x)
+    k, f, rest = logarithm_of(w, w.bits(arith.BitcastOp, u))
+    low = w.fma(k, w.constant(LOG2_LOW / 2**23), w.add(rest, lost))
+    value = wide_math.ends(w, u, w.fma(k, w.constant(LOG2_HIGH / 2**23), w.add(f, low)))
+    return w.op(math.CopySignOp, value, x)
 
 
 def log2(w: Lanes, x: SSAValue) -> SSAValue:
@@ -218,6 +233,7 @@ EXPANSIONS: dict[type[Operation], Callable[[Lanes, SSAValue], SSAValue]] = {
     math.ExpOp: exp,
     math.Exp2Op: exp2,
     math.LogOp: log,
+    math.Log1pOp: log1p,
     math.Log2Op: log2,
     math.Log10Op: log10,
     math.TanhOp: tanh,

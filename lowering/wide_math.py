@@ -185,14 +185,19 @@ def log10(w: Wide, x: SSAValue) -> SSAValue:
 
 def log1p(w: Wide, x: SSAValue) -> SSAValue:
     """log(u) and, over u, what u = 1 + x is rounded by; 0 with its sign, and infinity, as they are."""
-    one = w.constant(1.0)
-    u = w.add(one, x)
-    added = w.sub(u, x)
-    lost = w.div(w.add(w.sub(x, w.sub(u, added)), w.sub(one, added)), u)
+    u, lost = one_more(w, x)
     k, f, half, rest = logarithm(w, u)
     low = w.fma(k, w.constant(LOG2_LOW), w.add(rest, lost))
     value = ends(w, u, w.fma(k, w.constant(LOG2_HIGH), w.sub(f, w.sub(half, low))))
     return w.select(w.compare("oeq", x, w.constant(0.0)), x, value)
+
+
+def one_more(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """u = 1 + x and, over u, what it is rounded by: log(1 + x) = log(u) + log(1 + the latter)."""
+    one = w.constant(1.0)
+    u = w.add(one, x)
+    added = w.sub(u, x)
+    return u, w.div(w.add(w.sub(x, w.sub(u, added)), w.sub(one, added)), u)
 
 
 def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:

@@ -216,6 +216,7 @@ WITHOUT_BRANCHES = (
     math.LogOp,
     math.Log2Op,
     math.Log10Op,
+    math.Log1pOp,
     math.AsinOp,
     math.AcosOp,
     math.AtanOp,

@@ -69,6 +69,7 @@ COSTS: dict[type[Operation], int] = {
     **dict.fromkeys((math.SinOp, math.CosOp, math.AtanOp, math.AsinOp, math.AcosOp), 25),
     math.TanOp: 30,
     math.ExpM1Op: 18,
+    math.Log1pOp: 30,
     math.PowFOp: 80,
     math.RoundEvenOp: 5,
 }

@@ -544,7 +544,7 @@ def libm(name: str) -> Any:
         "silu": lambda x: x * special.expit(x),
         "gelu": lambda x: x * special.ndtr(x),
         **{f"a{name}": getattr(np, f"arc{name}") for name in ("sin", "cos", "tan")},
-        **{name: getattr(np, name) for name in ("sin", "cos", "tan", "expm1")},
+        **{name: getattr(np, name) for name in ("sin", "cos", "tan", "expm1", "log1p")},
         "round": np.rint,
     }[name]
 
@@ -588,6 +588,7 @@ def test_functions(lanes: int) -> None:
         "gelu",
         *ANGLES,
         "expm1",
+        "log1p",
         "round",
         "erfc",
         "atanh",
@@ -620,7 +621,7 @@ def test_functions(lanes: int) -> None:
         # As in PyTorch, 1 + erf(x) cancels in gelu for negative x, and e^-x overflows in silu a little before x e^x underflows.
         absolute = {"gelu": 2e-6, "silu": 1e-36}.get(name, 1e-37)
         np.testing.assert_allclose(actual, expected, rtol=5e-7, atol=absolute, err_msg=name)
-        if name in (*ANGLES, "expm1", "round"):
+        if name in (*ANGLES, "expm1", "log1p", "round"):
             known = ~np.isnan(expected)
             np.testing.assert_array_equal(np.signbit(actual[known]), np.signbit(expected[known]), name)
 
