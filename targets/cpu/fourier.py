@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def transform(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    """A transform along one dimension of known size, of float32 or float64."""
+    """A transform along one dimension, of float32 or float64."""
     a, source, result = op.arguments(), op.operands[0], op.results[0]
     kind = op.SPEC.qualified_name.removeprefix("aten._fft_")
     forward = a.get("forward", kind == "r2c")
@@ -30,23 +30,24 @@ def transform(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         return False
     dim: int = a["dim"][0] % len(shape)
     size, kept = (made if kind == "c2r" else shape)[dim], made[dim]
-    if not isinstance(size, int) or not isinstance(kept, int) or size > LONGEST:
+    if isinstance(size, int) and size > LONGEST:
         return False
     outer, given, inner = seen_along(shape, dim)
-    factor = {0: 1.0, 1: size**-0.5, 2: 1 / size}[a["normalization"]]
-    kernel = Fourier(outer, size, inner, kind, forward, kept, factor, ELEMENTS[element], machine=machine)
+    kernel = Fourier(
+        outer, size, inner, kind, forward, kept, a["normalization"], ELEMENTS[element], machine=machine
+    )
     if given != kernel.given:
         return False
     x = reshaped(planner.contiguous(planner.value(source)), (outer, kernel.given, inner))
     out = reshaped(planner.make(result), (outer, kept, inner))
     assert x is not None
     assert out is not None
-    arguments = [
-        x,
-        planner.constant(table(kernel), element),
-        planner.allocate(kernel.scratch, element),
-        out,
-    ]
+    roots = (
+        planner.constant(table(kernel), element)
+        if isinstance(size, int)
+        else planner.allocate((kernel.numbers,), element)
+    )
+    arguments = [x, roots, planner.allocate(kernel.scratch, element), out]
     planner.call_kernel(
         kernel, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op]
     )

@@ -90,7 +90,7 @@ class Bag:
         if not kernel.is_closed:
             is_last = b.compare("eq", after, kernel.count)
             end = b.op(arith.SelectOp, [is_last, *b.indices([kernel.picked, end])], INDEX)
-        self.size = b.max(b.sub(end, self.first), 0)
+        self.size = b.sub(b.max(end, self.first), self.first)
 
     def begin(self, bag: Index) -> Index:
         """Where in the indices a bag begins."""

@@ -15,7 +15,7 @@ from xdsl.dialects import complex as complexes
 from xdsl.dialects.builtin import UnrealizedConversionCastOp
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import memref
@@ -31,12 +31,12 @@ FEWEST = 4
 class Part:
     """Values of a row from one on, before another; they are those from the end of the scratch memory's on, conjugated, if `mirrored`."""
 
-    first: int
-    stop: int
+    first: Dim
+    stop: Dim
     mirrored: bool = False
 
     @property
-    def count(self) -> int:
+    def count(self) -> Dim:
         return self.stop - self.first
 
 
@@ -47,24 +47,24 @@ class RowMemory:
         self.kernel, self.b, self.worker, self.rows = kernel, b, worker, rows
         self.lanes, self.dtype = kernel.lanes, kernel.dtype
 
-    def read(self, buffer: int) -> None:
+    def read(self, buffer: Index) -> None:
         """Copies rows into a buffer."""
         Reading(self, buffer, "x", self.kernel.kind == "r2c").run(Part(0, self.kernel.given))
 
-    def write(self, buffer: int) -> None:
+    def write(self, buffer: Index) -> None:
         """Copies rows out of a buffer, times the factor; of a real transform's second half the conjugates of the first."""
         kernel = self.kernel
         direct = kernel.size // 2 + 1 if kernel.kind == "r2c" else kernel.kept
         writing = Writing(self, buffer, "out", kernel.kind == "c2r")
         writing.run(Part(0, direct))
-        if kernel.kept > direct:
+        if kernel.kept != direct:
             writing.run(Part(direct, kernel.kept, True))
 
 
 class Copying:
     """What reading and writing have in common; `move` differs."""
 
-    def __init__(self, memory: RowMemory, buffer: int, name: str, real: bool):
+    def __init__(self, memory: RowMemory, buffer: Index, name: str, real: bool):
         self.kernel, self.b, self.worker, self.rows = memory.kernel, memory.b, memory.worker, memory.rows
         self.lanes, self.dtype = memory.lanes, memory.dtype
         self.buffer, self.name, self.real = buffer, name, real
@@ -79,10 +79,16 @@ class Copying:
             self.one_by_one(part)
         elif inner >= self.lanes:
             self.side_by_side(part)
-        elif inner == 1 and part.count * self.numbers >= self.lanes:
-            self.transposed(part)
-        else:
+        elif inner != 1:
             self.one_by_one(part)
+        elif isinstance(part.count, int):
+            self.transposed(part) if part.count * self.numbers >= self.lanes else self.one_by_one(part)
+        else:
+            numbers = part.count * self.numbers
+            with self.b.when(numbers, "uge", self.lanes):
+                self.transposed(part)
+            with self.b.when(numbers, "ult", self.lanes):
+                self.one_by_one(part)
 
     def one_by_one(self, part: Part) -> None:
         with self.b.loop(part.first, part.stop) as at:
@@ -90,18 +96,19 @@ class Copying:
                 self.value(part, [outer, at, inner], lane)
 
     def side_by_side(self, part: Part) -> None:
-        outer, inner = self.rows[0]
-        width = self.kernel.inner * self.numbers
-        view = self.view((self.kernel.outer, self.length, width))
-        first = self.b.mul(inner, self.numbers)
-        with self.b.loop(part.first, part.stop) as at:
-            starts = [self.b.add(first, n * self.lanes) for n in range(self.numbers)]
-            self.vectors(part, view, [[outer, at, start] for start in starts], at)
+        b, (outer, inner) = self.b, self.rows[0]
+        view, width = self.view(), self.kernel.inner * self.numbers
+        first = b.add(b.mul(b.mul(outer, self.length), width), b.mul(inner, self.numbers))
+        with b.loop(part.first, part.stop) as at:
+            start = b.add(first, b.mul(at, width))
+            places = [b.add(start, n * self.lanes) for n in range(self.numbers)]
+            self.vectors(part, view, [[0, 0, place] for place in places], at)
 
     def transposed(self, part: Part) -> None:
-        view = self.view((self.kernel.outer, 1, self.length * self.numbers))
+        b, view, length = self.b, self.view(), self.length * self.numbers
+        rows = [b.mul(outer, length) for outer, _ in self.rows]
         for start in self.blocks(part.first * self.numbers, part.stop * self.numbers):
-            self.block(part, view, [[outer, 0, start] for outer, _ in self.rows], start)
+            self.block(part, view, [[0, 0, b.add(row, start)] for row in rows], start)
 
     def value(self, part: Part, at: list[Index], lane: int) -> None:
         raise NotImplementedError
@@ -113,21 +120,22 @@ class Copying:
         raise NotImplementedError
 
     @property
-    def length(self) -> int:
+    def length(self) -> Dim:
         """Values of a row in memory."""
         return self.kernel.given if self.name == "x" else self.kernel.kept
 
-    def view(self, shape: tuple[Dim, int, Dim]) -> SSAValue:
-        """The rows in memory as numbers, of as many dimensions as they have: that is what makes both the same to LLVM."""
-        type = memref(shape, self.dtype)
+    def view(self) -> SSAValue:
+        """The rows in memory as numbers one behind the other, of as many dimensions as they have: that is what makes both the same to LLVM."""
+        count = prod((self.kernel.outer, self.length, self.kernel.inner, self.numbers))
+        type = memref((1, 1, count), self.dtype)
         return self.b.op(UnrealizedConversionCastOp, [self.b.buffers[self.name]], type, {})
 
-    def blocks(self, first: int, stop: int) -> Iterator[Index]:
+    def blocks(self, first: Dim, stop: Dim) -> Iterator[Index]:
         """Where blocks of as many numbers as there are lanes begin; the last one may have some of that before it."""
-        b, (whole, rest) = self.b, divmod(stop - first, self.lanes)
-        with b.loop(0, whole) as number:
+        b, count = self.b, stop - first
+        with b.loop(0, count // self.lanes) as number:
             yield b.add(b.mul(number, self.lanes), first)
-        if rest:
+        if count % self.lanes != 0:
             yield stop - self.lanes
 
     def place(self, part: Part, at: Index, number: int) -> Index:
@@ -181,6 +189,10 @@ class Reading(Copying):
 class Writing(Copying):
     """Out of scratch memory, times the factor."""
 
+    def __init__(self, memory: RowMemory, buffer: Index, name: str, real: bool):
+        super().__init__(memory, buffer, name, real)
+        self.factor = memory.kernel.factor(memory.b)
+
     def value(self, part: Part, at: list[Index], lane: int) -> None:
         b = self.b
         parts = [
@@ -218,9 +230,13 @@ class Writing(Copying):
         return self.finished(value, part, number, self.lanes)
 
     def finished(self, value: SSAValue, part: Part, number: int, lanes: int) -> SSAValue:
-        b, type, factor = self.b, type_of(self.dtype, lanes), self.kernel.factor
+        b, type = self.b, type_of(self.dtype, lanes)
         if number and part.mirrored:
             value = b.op(arith.NegfOp, [value], type)
-        return (
-            value if factor == 1 else b.op(arith.MulfOp, [value, b.constant(factor, self.dtype, lanes)], type)
-        )
+        if self.factor == 1:
+            return value
+        if isinstance(self.factor, SSAValue):
+            by = b.broadcast(self.factor, lanes, self.dtype) if lanes else self.factor
+        else:
+            by = b.constant(self.factor, self.dtype, lanes)
+        return b.op(arith.MulfOp, [value, by], type)

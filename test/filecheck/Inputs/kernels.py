@@ -68,7 +68,7 @@ KERNELS = {
         TAIL,
     ),
     "long": Matmul(2, 4, 5000, machine=ONE),
-    "fourier": Fourier(1, 4, 4, "r2c", True, 3, 1.0, "f32", machine=ONE),
+    "fourier": Fourier(1, 4, 4, "r2c", True, 3, 0, "f32", machine=ONE),
 }
 
 module = ModuleOp([kernel.function(name) for name, kernel in KERNELS.items()])

@@ -117,7 +117,7 @@ KERNELS: dict[str, Kernel] = {
     "chosen": Matmul(5, 40, 3, choice=Choice(None, 4, 3)),
     "pool": MaxPool2d(2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1)),
     "rows": table_rows(),
-    "fourier": Fourier(3, 8, 1, "c2r", False, 8, 0.125, "f64"),
+    "fourier": Fourier(3, 8, 1, "c2r", False, 8, 2, "f64"),
     "halves": Columns(2, 5, 16, "max", "f16", "f32"),
 }
 
