@@ -66,17 +66,24 @@ def panel_by_panel(
     b: LinalgBuilder, count: int, state: list[Tensor], panel: Panel, in_place: bool = False
 ) -> list[Tensor]:
     """The state after so many columns."""
+    whole, rest = divmod(count, PANEL)
+    made = whole_panels(b, whole, state, panel, in_place)
+    return panel(b, b.size(count - rest), rest, made) if rest else made
+
+
+def whole_panels(
+    b: LinalgBuilder, count: Dim, state: list[Tensor], panel: Panel, in_place: bool = False
+) -> list[Tensor]:
+    """The state after so many panels."""
 
     def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
         start = b.add(arith.IndexCastOp(number.value, IndexType()))
         return panel(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
 
-    whole, rest = divmod(count, PANEL)
-    made = b.steps(whole, state, turn, in_place=in_place)
-    return panel(b, b.size(count - rest), rest, made) if rest else made
+    return b.steps(count, state, turn, in_place=in_place)
 
 
-def columns_from(b: LinalgBuilder, matrix: Tensor, start: SSAValue, width: int) -> Tensor:
+def columns_from(b: LinalgBuilder, matrix: Tensor, start: SSAValue, width: Dim) -> Tensor:
     """So many columns of a matrix, from that of a number on: its columns first."""
 
     def taken(j: SSAValue, i: SSAValue) -> Scalar:
@@ -196,10 +203,14 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     size, _, *lanes = a.shape
     info = b.fill(0, tuple(lanes), dt.Int)
 
-    if lanes or not is_of_panels(size):
+    if lanes or (isinstance(size, int) and not is_of_panels(size)):
         matrix, info = rooted(b, a, b.size(0), size, info)
-    else:
+    elif isinstance(size, int):
         matrix, info = panel_by_panel(b, size, [a, info], panel_rooted, in_place=True)
+    else:
+        matrix, info = whole_panels(b, size // PANEL, [a, info], panel_rooted, in_place=True)
+        rest = size % PANEL
+        matrix, info = panel_rooted(b, b.size(size - rest), rest, [matrix, info])
 
     def low(*at: SSAValue) -> Scalar:
         i, j, _ = within(at)
@@ -208,11 +219,14 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     return b.indexed(low, a.shape, a.dtype), info
 
 
-def panel_rooted(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
-    """A `Panel` of a matrix and its status."""
+def panel_rooted(b: LinalgBuilder, start: SSAValue, width: Dim, state: list[Tensor]) -> list[Tensor]:
+    """A `Panel` of a matrix and its status; one of unknown width is the last."""
     matrix, info = state
     panel = columns_from(b, matrix, start, width)
     lower, info = rooted(b, panel, start, width, info, in_columns=True)
+    turned = b.permute(lower, [1, 0])
+    if not isinstance(width, int):
+        return [b.insert(turned, matrix, [0, start]), info]
 
     def element(old: Scalar, *at: SSAValue) -> Scalar:
         i, j, _ = within(at)
@@ -223,7 +237,7 @@ def panel_rooted(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tens
         is_behind = (i >= j) & (j >= s.from_index(start) + width)
         return s.select(read(info, []).equals(0) & is_behind, new, old)
 
-    return [b.insert(b.permute(lower, [1, 0]), updated(b, matrix, element), [0, start]), info]
+    return [b.insert(turned, updated(b, matrix, element), [0, start]), info]
 
 
 def rooted(

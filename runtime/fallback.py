@@ -152,8 +152,10 @@ def is_of_lapack(op: Operation) -> bool:
     return algebra and obstacle_of_sizes(op) is None and obstacle(op) is not None
 
 
+ROTATED = ("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor")
+"""What loops do by rotations, of which there are many more than LAPACK has steps."""
 ORDERS = {
-    **dict.fromkeys(("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor"), 16),
+    **dict.fromkeys(ROTATED, 16),
     **dict.fromkeys(("linalg_cholesky_ex", "cholesky_inverse", "cholesky_solve"), 96),
     **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 160),
     **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 160),
@@ -164,14 +166,14 @@ ORDERS = {
 
 
 def is_long(op: Operation) -> bool:
-    """Whether loops over a matrix take long for an operation, as far as its sizes are known."""
+    """Whether loops over a matrix take long for an operation: as far as its sizes are known or, by rotations, if none is known to be small."""
     if not isinstance(op, OperatorOp) or not isinstance(op.parent_op(), FuncOp):
         return False
-    most = ORDERS.get(op.SPEC.qualified_name.removeprefix("aten."))
-    if most is None:
+    name = op.SPEC.qualified_name.removeprefix("aten.")
+    if name not in ORDERS or obstacle_of_sizes(op) is not None:
         return False
     known = [size for size in meta_of(op.operands[0]).shape[-2:] if isinstance(size, int)]
-    return len(known) == 2 and min(known) > most and obstacle_of_sizes(op) is None
+    return (len(known) == 2 or name in ROTATED) and all(size > ORDERS[name] for size in known)
 
 
 def obstacle_to_piece(op: Operation) -> str | None:

@@ -225,6 +225,17 @@ def test_lapack_has_what_loops_take_long_for(size: int, hosted: list[str], tmp_p
     assert xdsl_exir.compile_library(program, tmp_path, "net").library.exists()
 
 
+def test_lapack_has_rotations_of_unknown_size() -> None:
+    """Unless a side is known to be short."""
+    free, x = torch.export.Dim.AUTO, torch.randn(20, 3)
+    both = export(lambda self, x: torch.linalg.svdvals(x), x, dynamic_shapes=(({0: free, 1: free},),))
+    one = export(lambda self, x: torch.linalg.svdvals(x), x, dynamic_shapes=(({0: free},),))
+    for program, hosted in ((both, 1), (one, 0)):
+        run = xdsl_exir.compile(program, "native", fallback="error")
+        assert len(run.hosted) == hosted
+        np.testing.assert_allclose(run.flat([x.numpy()])[0], torch.linalg.svdvals(x), rtol=1e-5)
+
+
 def test_symbolic_sizes_are_no_reason_to_fall_back() -> None:
     size = torch.export.Dim("size", min=2, max=16)
     program = export(lambda self, x: self.linear(x).relu(), X, dynamic_shapes=(({0: size},),))

@@ -127,6 +127,19 @@ def test_batches_side_by_side(batch: tuple[int, ...], symbolic: bool):
     )
 
 
+@pytest.mark.parametrize("size", [3, 8, 23, 24, 41])
+def test_cholesky_of_unknown_size(size: int):
+    """Whole panels, and what is left; also of what is not positive there, at last."""
+    calls: list[Any] = []
+    for dtype in ("float32", "float64", "complex128"):
+        a = positive(size, size, dtype=dtype)
+        calls += [("aten.linalg_cholesky_ex", (a,), {"upper": upper}) for upper in (False, True)]
+        bad = a.clone()
+        bad[-1, -1] = -1
+        calls.append(("aten.linalg_cholesky_ex", (bad,), {}))
+    check_natively(calls, scale=100, symbols={size: "s0"})
+
+
 def test_orthogonal_factors():
     calls: list[Any] = [
         ("aten.linalg_qr", (tensor(*shape), mode), {})
