@@ -204,6 +204,12 @@ def check_divisor(dividend: Array, divisor: Array) -> None:
     require(empty or np.all(divisor), "integer division by zero")
 
 
+def power_in_c(base: Array, exponent: Array) -> Array:
+    """Powers of floats as C has them: for one exponent of all, if it is 1/2, NumPy takes roots, which are others of -infinity and of -0."""
+    roots_differ = (exponent == 0.5) & ((base == -np.inf) | (base == 0))
+    return np.where(roots_differ, np.abs(base), np.power(base, exponent))
+
+
 @impl("aten.pow.Scalar", promote=True)
 def pow_of_number(self: Array, exponent: Array) -> Array:
     # Powers of one are one, whatever the exponent is; so are those of floats anyway.
@@ -217,7 +223,7 @@ def pow(self: Array, exponent: Array) -> Array:
         plain = np.isfinite(self) & np.isfinite(exponent) & (self != 0) & (exponent != 0)
         return np.where(plain, np.power(self, exponent), np.exp(product_in_c(exponent, np.log(self))))
     if self.dtype.kind not in "iub":
-        return np.power(self, exponent)
+        return power_in_c(self, exponent)
     if self.dtype.kind == "b":
         return self | ~exponent
     # Integers to negative powers: 1 and -1 have inverses, the rest PyTorch rounds to 0.

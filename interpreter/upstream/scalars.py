@@ -36,6 +36,7 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects.upstream import ErfcOp, RemFOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array, special
+from xdsl_exir.interpreter.operators.pointwise import power_in_c
 
 FLOATS: dict[type[Attribute], Any] = {
     BFloat16Type: ml_dtypes.bfloat16,
@@ -202,7 +203,7 @@ BINARY: dict[type[Operation], Binary] = {
     arith.MinnumfOp: np.fmin,
     math.Atan2Op: np.arctan2,
     math.CopySignOp: np.copysign,
-    math.PowFOp: np.power,
+    math.PowFOp: power_in_c,
     math.FPowIOp: power,
     math.IPowIOp: np.power,
     complex.CreateOp: of_parts,

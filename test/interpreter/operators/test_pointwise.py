@@ -372,6 +372,8 @@ def pow_tensor() -> Iterator[Call]:
     yield Call(*special_pairs())
     for dtype in FLOATS:
         yield Call(tensor(dtype, 4, 1, low=0), tensor(dtype, 3))
+    for exponent in (0.5, -0.5, 2.0, -1.0):
+        yield Call(special("float32"), torch.tensor([exponent]))
     yield Call(tensor("int64", 9), tensor("int64", 9, low=0, seed=1))
     yield Call(torch.tensor([0, 1, -1, 2, -1]), torch.tensor([-1, -2, -3, -1, -2]))
     yield Call(tensor("uint8", 9, high=9), torch.tensor([7], dtype=torch.uint8))
