@@ -64,21 +64,12 @@ from xdsl_exir.lowering.dispatches.views import expanded, is_view, permuted, vie
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.kernel import Kernel
-from xdsl_exir.lowering.sizes import solve
+from xdsl_exir.lowering.sizes import solve, typical
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value"]
-
-TYPICAL = 64
-"""The value of a symbol, if its range allows it, by which buffers are compared and loops thought worth threads."""
-
-
-def within(value: int, low: int | None, high: int | None) -> int:
-    """The number of a range, both ends included, that is closest to a value."""
-    value = value if low is None else max(value, low)
-    return value if high is None else min(value, high)
 
 
 def symbols_taken(function: FuncOp) -> list[str]:
@@ -218,10 +209,7 @@ class Planner:
     def find_symbols(self) -> None:
         """Finds where a call sees the values of the symbols that sizes depend on."""
         self.plan.symbols = symbol_places(self.function.function_type.inputs.data)
-        ranges = ranges_of(self.function)
-        self.typical = {
-            symbol: within(TYPICAL, *ranges.get(symbol, (None, None))) for symbol in self.plan.symbols
-        }
+        self.ranges = ranges_of(self.function)
         for symbol in self.plan.symbols:
             self.driver.symbol(symbol)
 
@@ -239,7 +227,7 @@ class Planner:
 
     def usual(self, size: Dim) -> float:
         """What a size is, symbols taken to be typical."""
-        return size.evaluate(self.typical) if isinstance(size, Expr) else size
+        return typical(size, self.ranges)
 
     def assertion(self, op: OperatorOp) -> None:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""

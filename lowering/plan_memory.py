@@ -52,11 +52,11 @@ from xdsl_exir.lowering.pools import (
     parse_pools,
     space_of,
 )
+from xdsl_exir.lowering.sizes import typical
 
 OFFSET = "exir.offset"
 NO_POOLS: Mapping[int, Pool] = MappingProxyType({})
 Part = memref.AllocOp | memref.ViewOp
-TYPICAL_SIZE = 64
 LOOPS = scf.ForOp | scf.WhileOp | scf.ParallelOp
 VIEWS = memref.ReinterpretCastOp | memref.CastOp | UnrealizedConversionCastOp
 
@@ -303,7 +303,7 @@ def offset_of(part: Part) -> int:
     """Where a part of an arena begins, symbols taken to be typical. Raises `ExirError` for an allocation."""
     said = size_in(part.attributes.get(OFFSET))
     if isinstance(said, Expr):
-        return int(said.evaluate(dict.fromkeys(said.free_symbols(), TYPICAL_SIZE)))
+        return int(typical(said))
     shift = part.operands[1].owner if isinstance(part, memref.ViewOp) else None
     if not isinstance(shift, arith.ConstantOp) or not isinstance(shift.value, IntegerAttr):
         raise ExirError(f"{part.name} does not say where it begins")

@@ -8,16 +8,43 @@ Numbers with a fraction that are computed from sizes, and sizes that are compute
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import reduce
+from types import MappingProxyType
 from typing import Protocol, TypeVar
 
-from xdsl_exir.dialects.expr import Dim, Expr, linear
+from xdsl_exir.dialects.expr import Dim, Expr, ExprError, linear
 from xdsl_exir.errors import ExirError
 
 Sizes = tuple[Dim, ...]
 
+TYPICAL = (64, 256, 1024, 4096)
+"""Values of symbols by which buffers and roads are compared, and loops thought worth threads: the first with which a size has a value, as one that
+is divided by a number of windows need not have with small ones."""
+
 V = TypeVar("V")
+
+
+Range = tuple[int | None, int | None]
+
+
+def typical(size: Dim, ranges: Mapping[str, Range] = MappingProxyType({})) -> float:
+    """What a size is with typical values of its symbols, as far as their ranges allow; 0 if it has none."""
+    if isinstance(size, int):
+        return size
+    for value in TYPICAL:
+        with suppress(ExprError):
+            return size.evaluate(
+                {name: within(value, *ranges.get(name, (None, None))) for name in size.free_symbols()}
+            )
+    return 0
+
+
+def within(value: int, low: int | None, high: int | None) -> int:
+    """The number of a range, both ends included, that is closest to a value."""
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
 
 
 class Arithmetic(Protocol[V]):

@@ -10,19 +10,18 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from xdsl_exir.dialects.expr import Expr, prod
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatches.boundaries import Formed
+from xdsl_exir.lowering.sizes import typical
 
 BYTES, PRODUCTS, NUMBERS = 1e10, 5e10, 1e9
 """A second: bytes that kernels move, operations of their products, numbers that loops look at."""
 NOTICEABLE = 0.01
 """The share from which on something is told."""
-USUAL = 64
-"""What symbolic sizes are taken for."""
 
 
 @dataclass(frozen=True)
@@ -71,30 +70,22 @@ def products(op: Operation) -> float:
     arguments, result = op.arguments(), op.results[0] if op.results else None
     match op.SPEC.qualified_name:
         case "aten.mm" | "aten.bmm":
-            return 2 * count(op.results[0]) * number(tensor_meta(op.operands[0].type).shape[-1])
+            return 2 * count(op.results[0]) * typical(tensor_meta(op.operands[0].type).shape[-1])
         case "aten.addmm" | "aten.baddbmm":
             first = arguments["mat1" if "mat1" in arguments else "batch1"]
-            return 2 * count(op.results[0]) * number(tensor_meta(first.type).shape[-1])
+            return 2 * count(op.results[0]) * typical(tensor_meta(first.type).shape[-1])
         case "aten.convolution" if result is not None:
             weight = tensor_meta(arguments["weight"].type).shape
             seen = op.operands[0] if arguments["transposed"] else result
-            return 2 * count(seen) * number(prod(weight[1:]))
+            return 2 * count(seen) * typical(prod(weight[1:]))
         case _:
             return 0.0
 
 
 def count(value: SSAValue) -> float:
     """Elements of a tensor."""
-    return number(prod(tensor_meta(value.type).shape)) if is_tensor_type(value.type) else 0.0
+    return typical(prod(tensor_meta(value.type).shape)) if is_tensor_type(value.type) else 0.0
 
 
 def nbytes(value: SSAValue) -> float:
     return count(value) * tensor_meta(value.type).dtype.itemsize if is_tensor_type(value.type) else 0.0
-
-
-def number(size: object) -> float:
-    """A size, symbols in it taken for usual ones."""
-    if isinstance(size, int):
-        return size
-    assert isinstance(size, Expr)
-    return float(size.evaluate(dict.fromkeys(size.free_symbols(), USUAL)))

@@ -10,7 +10,9 @@ import pytest
 import torch
 
 import xdsl_exir
+from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.lowering.dispatches.boundaries import Formed
+from xdsl_exir.lowering.sizes import typical
 from xdsl_exir.lowering.slow_paths import NUMBERS, PRODUCTS, estimate
 from xdsl_exir.tools.main import main
 
@@ -68,3 +70,12 @@ def test_estimates_grow_with_the_work(program: xdsl_exir.Program) -> None:
     with_kernel, without = estimate(Formed("Matmul", [product])), estimate(Formed(None, [product]))
     assert with_kernel == pytest.approx(2 * 24**3 / PRODUCTS, rel=0.5)
     assert without == pytest.approx(2 * 24**3 / NUMBERS, rel=0.5)
+
+
+def test_sizes_that_have_no_value_with_small_symbols() -> None:
+    """As those of windows, of which a small image has none."""
+    of_windows = Expr.parse("s0 floordiv (s0 floordiv 224)")
+    assert typical(of_windows) == 256
+    assert typical(of_windows, {"s0": (500, 600)}) == 250
+    assert typical(Expr.parse("s0 floordiv (s0 floordiv 5000)")) == 0
+    assert typical(7) == 7
