@@ -28,6 +28,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, apply, provably
+from xdsl_exir.dialects.expr.limits import excerpt
 from xdsl_exir.dialects.upstream import RemFOp
 from xdsl_exir.errors import ExirError, VerificationError
 from xdsl_exir.locations import location_text
@@ -120,6 +121,8 @@ def compute(op: Operation, operands: Sequence[Number]) -> Number:
 
 # --- parts of an arena ---------------------------------------------------------------------------------------
 
+IMAGE = 224
+"""The width and the height of images that models are made for: some have whole windows of no others."""
 TRIALS = (1, 64, 1009)
 """Values of symbols for which an offset is computed, to see that it is what it is said to be."""
 
@@ -134,7 +137,8 @@ class Part:
 
     def __str__(self) -> str:
         place = location_text(self.op)
-        return f"[{self.start}, {self.start + self.nbytes})" + (f" ({place})" if place else "")
+        ends = (excerpt(str(size)) for size in (self.start, self.start + self.nbytes))
+        return f"[{', '.join(ends)})" + (f" ({place})" if place else "")
 
 
 def part_of(op: memref.ViewOp, symbols: Mapping[str, SSAValue]) -> Part:
@@ -175,11 +179,12 @@ class Layout:
             if not isinstance(use.operation, memref.ViewOp):
                 raise VerificationError(f"an arena is used by {use.operation.name}, which is no part of it")
             self.parts[use.operation.result] = part_of(use.operation, symbols)
-        # The quotient of one by another is 0 in one of them; what is left of sound has a size from some hundreds on.
+        # The quotient of one by another is 0 in one of them; what is left of sound has a size from some hundreds on, or of images as models have them.
         orders = list(symbols), list(symbols)[::-1]
+        starts = *((least, 1) for least in (64, 8, 4, 2, 1, 0, 1024, 16384)), (IMAGE, 0)
         tried = [
-            {name: least + index for index, name in enumerate(order)}
-            for least in (64, 8, 4, 2, 1, 0, 1024, 16384)
+            {name: least + index * step for index, name in enumerate(order)}
+            for least, step in starts
             for order in orders
         ]
         sizes = [size for size in self.sizes if size != 0]
@@ -216,7 +221,7 @@ class Layout:
         if isinstance(part.start, int) and part.start % self.alignment:
             return f"{part} is not aligned to {self.alignment} bytes"
         if not self.lies_before(part, self.total):
-            return f"{part} reaches beyond the arena, which has {self.total} bytes"
+            return f"{part} reaches beyond the arena, which has {excerpt(str(self.total))} bytes"
         return None
 
     def lies_before(self, part: Part, end: Dim) -> bool:

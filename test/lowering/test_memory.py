@@ -256,12 +256,15 @@ def test_symbolic_parts_lie_behind_the_others() -> None:
 
 
 @pytest.mark.parametrize("symbols", [("s0", "s1"), ("s1", "s0")])
-def test_sizes_that_are_quotients(symbols: tuple[str, str]) -> None:
-    """Offsets are put in order for sizes of which none is 0, whichever symbol is the larger one."""
+@pytest.mark.parametrize(
+    "nbytes", ["4 * s1 * (s0 floordiv s1)", "4 * s0 * ((s1 floordiv 56) floordiv (s1 floordiv 32 - 3))"]
+)
+def test_sizes_that_are_quotients(nbytes: str, symbols: tuple[str, str]) -> None:
+    """Offsets are put in order for sizes of which none is 0: whichever symbol is the larger one, and if only images as models have them have windows."""
     names, args = ", ".join(f'"{name}"' for name in symbols), ", ".join(f"%{name}: index" for name in symbols)
     module = parsed(f"""func.func @f({args}) attributes {{exir.symbols = [{names}]}} {{
       %a = memref.alloc() : memref<16xf32>
-      %b = memref.alloc(%s0) {{exir.bytes = "4 * s1 * (s0 floordiv s1)", exir.typical = 256 : i64}} : memref<?xf32>
+      %b = memref.alloc(%s0) {{exir.bytes = "{nbytes}", exir.typical = 256 : i64}} : memref<?xf32>
       %c = memref.alloc(%s0) {{exir.bytes = "4 * s0", exir.typical = 256 : i64}} : memref<?xf32>
       "test.op"(%a, %b, %c) : (memref<16xf32>, memref<?xf32>, memref<?xf32>) -> ()
       func.return
