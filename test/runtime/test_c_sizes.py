@@ -455,3 +455,33 @@ def test_prefill_and_decode_share_their_cache(tmp_path: Path) -> None:
     done = subprocess.run(generate[:2], capture_output=True, text=True, check=False)
     assert done.returncode == CODES["SIZE"]
     assert done.stderr.startswith("input 'ids', dimension 1: 0 is less than 1 (s")
+
+
+class AnyLength(nn.Module):
+    """What a call finds out about sizes: the rounds of a transform, the panels of a factor, where bags end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bags = nn.EmbeddingBag(9, 20)
+
+    def forward(self, x: Any, picked: Any, begin: Any) -> Any:
+        factor = torch.linalg.cholesky(x.mT @ x / x.shape[0] + torch.eye(x.shape[1]))
+        return torch.view_as_real(torch.fft.rfft(x)), factor, self.bags(picked, begin)
+
+
+def test_kernels_of_any_length(tmp_path: Path) -> None:
+    auto, model = Dim.AUTO, AnyLength()
+    given = torch.randn(3, 37), torch.randint(9, (11,)), torch.tensor([0, 3])
+    artifact = compile_library(
+        export(model, given, ({0: auto, 1: auto}, {0: auto}, {0: auto})), tmp_path, "any"
+    )
+    assert_only_c_and_openmp(artifact.library)
+    library = Library(artifact)
+    for rows, columns, count, begin in ((3, 37, 11, [0, 3]), (20, 60, 5, [0, 0, 5]), (1, 16, 40, [0, 40])):
+        inputs = torch.randn(rows, columns), torch.randint(9, (count,)), torch.tensor(begin)
+        expected = [result.detach().numpy() for result in model(*inputs)]
+        results = [np.full(result.shape, 7, np.float32) for result in expected]
+        sizes = rows, columns, count, len(begin)
+        assert library(sizes, *(x.numpy() for x in inputs), *results) == 0, library.error
+        for got, wanted in zip(results, expected, strict=True):
+            np.testing.assert_allclose(got, wanted, 1e-4, 1e-4)
