@@ -6,7 +6,6 @@ reflections, and singular values by Jacobi's method. Matrices are the first two 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeGuard
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
@@ -46,41 +45,34 @@ def lu_of(b: LinalgBuilder, a: Tensor) -> Eliminated:
     only then taken from the others: a walk through the whole matrix takes longer than what is computed on it."""
     rows, columns, *lanes = a.shape
     count, info = min_(rows, columns), b.fill(0, tuple(lanes), dt.Int)
-    if lanes or not is_of_panels(count):
+    if lanes or not isinstance(count, int) or not is_of_panels(count):
         return eliminated(b, a, b.size(0), count, info)
     state = [a, b.fill(0, (count,), dt.Int), info]
     factors, pivots, info = panel_by_panel(b, count, state, panel_eliminated)
     return factors, pivots, info
 
 
-Panel = Callable[[LinalgBuilder, SSAValue, int, list[Tensor]], list[Tensor]]
+Panel = Callable[[LinalgBuilder, SSAValue, Dim, list[Tensor]], list[Tensor]]
 """A state with so many further columns of a factorization, from that of a number (an `index` value) on."""
 
 
-def is_of_panels(count: Dim) -> TypeGuard[int]:
-    """Whether a matrix has so many columns that it is factorized panel by panel."""
-    return isinstance(count, int) and count >= 3 * PANEL
+def is_of_panels(count: Dim) -> bool:
+    """Whether a matrix has, or may have, so many columns that it is factorized panel by panel."""
+    return not isinstance(count, int) or count >= 3 * PANEL
 
 
 def panel_by_panel(
-    b: LinalgBuilder, count: int, state: list[Tensor], panel: Panel, in_place: bool = False
-) -> list[Tensor]:
-    """The state after so many columns."""
-    whole, rest = divmod(count, PANEL)
-    made = whole_panels(b, whole, state, panel, in_place)
-    return panel(b, b.size(count - rest), rest, made) if rest else made
-
-
-def whole_panels(
     b: LinalgBuilder, count: Dim, state: list[Tensor], panel: Panel, in_place: bool = False
 ) -> list[Tensor]:
-    """The state after so many panels."""
+    """The state after so many columns."""
 
     def turn(b: LinalgBuilder, number: Scalar, state: list[Tensor]) -> list[Tensor]:
         start = b.add(arith.IndexCastOp(number.value, IndexType()))
         return panel(b, b.binary("muli", start, b.size(PANEL)), PANEL, state)
 
-    return b.steps(count, state, turn, in_place=in_place)
+    rest = count % PANEL
+    made = b.steps(count // PANEL, state, turn, in_place=in_place)
+    return made if rest == 0 else panel(b, b.size(count - rest), rest, made)
 
 
 def columns_from(b: LinalgBuilder, matrix: Tensor, start: SSAValue, width: Dim) -> Tensor:
@@ -92,8 +84,9 @@ def columns_from(b: LinalgBuilder, matrix: Tensor, start: SSAValue, width: Dim) 
     return b.indexed(taken, (width, matrix.shape[0]), matrix.dtype)
 
 
-def panel_eliminated(b: LinalgBuilder, start: SSAValue, width: int, state: list[Tensor]) -> list[Tensor]:
+def panel_eliminated(b: LinalgBuilder, start: SSAValue, width: Dim, state: list[Tensor]) -> list[Tensor]:
     """A `Panel` of a matrix, its pivots and status."""
+    assert isinstance(width, int)
     matrix, pivots, info = state
     rows, columns = matrix.shape
     dtype = matrix.dtype
@@ -203,14 +196,10 @@ def cholesky_of(b: LinalgBuilder, a: Tensor) -> tuple[Tensor, Tensor]:
     size, _, *lanes = a.shape
     info = b.fill(0, tuple(lanes), dt.Int)
 
-    if lanes or (isinstance(size, int) and not is_of_panels(size)):
+    if lanes or not is_of_panels(size):
         matrix, info = rooted(b, a, b.size(0), size, info)
-    elif isinstance(size, int):
-        matrix, info = panel_by_panel(b, size, [a, info], panel_rooted, in_place=True)
     else:
-        matrix, info = whole_panels(b, size // PANEL, [a, info], panel_rooted, in_place=True)
-        rest = size % PANEL
-        matrix, info = panel_rooted(b, b.size(size - rest), rest, [matrix, info])
+        matrix, info = panel_by_panel(b, size, [a, info], panel_rooted, in_place=True)
 
     def low(*at: SSAValue) -> Scalar:
         i, j, _ = within(at)

@@ -12,6 +12,7 @@ import numpy as np
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.interpreter.operators import Array, impl
+from xdsl_exir.interpreter.operators.symbolic import require
 
 FORWARD = ("backward", "ortho", "forward")
 """SciPy's names of PyTorch's normalizations for a forward transform."""
@@ -35,6 +36,7 @@ def c2c(self: Array, dim: list[int], normalization: int, forward: bool) -> Array
 
 @impl("aten._fft_r2c")
 def r2c(self: Array, dim: list[int], normalization: int, onesided: bool) -> Array:
+    require(all(self.shape[d] for d in dim), "invalid number of data points (0): a transform has some")
     return transform("rfftn" if onesided else "fftn", self, axes=dim, norm=FORWARD[normalization])
 
 

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
@@ -88,8 +88,7 @@ class Bag:
         after = b.add(bag, 1)
         end = self.begin(after if kernel.is_closed else b.min(after, b.sub(kernel.count, 1)))
         if not kernel.is_closed:
-            is_last = b.compare("eq", after, kernel.count)
-            end = b.op(arith.SelectOp, [is_last, *b.indices([kernel.picked, end])], INDEX)
+            end = b.chosen(b.compare("eq", after, kernel.count), kernel.picked, end)
         self.size = b.sub(b.max(end, self.first), self.first)
 
     def begin(self, bag: Index) -> Index:

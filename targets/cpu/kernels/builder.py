@@ -215,6 +215,10 @@ class KernelBuilder(OperationBuilder):
             return max_(a, b)
         return self._arith(arith.MaxUIOp, a, b)
 
+    def chosen(self, condition: SSAValue, this: Index, other: Index) -> SSAValue:
+        """This index where an i1 holds, else the other."""
+        return self.op(arith.SelectOp, [condition, *self.indices([this, other])], INDEX)
+
     def to_float(self, value: Index, dtype: str) -> SSAValue:
         """An index as a float."""
         if isinstance(value, int):

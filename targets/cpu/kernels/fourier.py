@@ -85,9 +85,10 @@ class Fourier(Kernel):
 
     def factor(self, b: KernelBuilder) -> float | SSAValue:
         """By which results are multiplied."""
-        power = (0.0, -0.5, -1.0)[self.normalization]
-        if not power or isinstance(self.size, int):
-            return float(self.size) ** power if isinstance(self.size, int) else 1.0
+        if self.normalization == 0:
+            return 1.0
+        if isinstance(self.size, int):
+            return float(self.size) ** (-self.normalization / 2)
         size, type = b.to_float(self.size, self.dtype), type_of(self.dtype)
         size = b.op(math.SqrtOp, [size], type) if self.normalization == 1 else size
         return b.op(arith.DivfOp, [b.constant(1.0, self.dtype), size], type)

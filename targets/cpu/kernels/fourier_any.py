@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
 from xdsl_exir.targets.cpu.kernels.fourier_rows import RowMemory
 from xdsl_exir.targets.cpu.kernels.fourier_transform import Root, Rows
 
@@ -71,26 +71,22 @@ def prepared(kernel: Fourier, b: KernelBuilder) -> Prepared:
 
         def divided(_: Index, before: list[SSAValue], radix: int = radix) -> list[SSAValue]:
             fits = b.compare("eq", b.rem(before[0], radix), 0)
-            return [chosen(b, fits, b.div(before[0], radix), before[0])]
+            return [b.chosen(fits, b.div(before[0], radix), before[0])]
 
         [left] = b.reduce(DIGITS, [b.index(left)], divided)
-    least = b.sub(b.mul(size, 2), 1)
+    least = b.sub(b.max(b.mul(size, 2), 1), 1)  # 0 of nothing, which is not transformed
 
     def doubled(_: Index, before: list[SSAValue]) -> list[SSAValue]:
-        return [chosen(b, b.compare("ult", before[0], least), b.mul(before[0], 2), before[0])]
+        return [b.chosen(b.compare("ult", before[0], least), b.mul(before[0], 2), before[0])]
 
     [padded] = b.reduce(DIGITS, [b.index(1)], doubled)
-    found = Prepared(left, chosen(b, b.compare("eq", left, 1), size, padded))
+    found = Prepared(left, b.chosen(b.compare("eq", left, 1), size, padded))
     table = Table(kernel, b)
     table.fill_roots(found.points)
-    with b.when(left, "ne", 1):
+    with b.when(left, "ugt", 1):
         table.fill_chirp()
         found(kernel, b, 0, []).transform_chirp()
     return found
-
-
-def chosen(b: KernelBuilder, condition: SSAValue, this: Index, other: Index) -> SSAValue:
-    return b.op(arith.SelectOp, [condition, *b.indices([this, other])], INDEX)
 
 
 def widened(b: KernelBuilder, value: SSAValue) -> SSAValue:
@@ -165,7 +161,7 @@ class RowsOfAny(Rows):
         memory.read(0)
         if kernel.kind == "c2r":
             self.mirror()
-        for name, transform in (("eq", self.transform_whole), ("ne", self.convolve)):
+        for name, transform in (("eq", self.transform_whole), ("ugt", self.convolve)):
             with b.when(self.found.left, name, 1):
                 self.now = 0
                 transform()
@@ -229,7 +225,7 @@ class RowsOfAny(Rows):
                 with b.when_true(fits):
                     self.rounded(radix, left, done, forward, turns)
                 after = (left, b.mul(done, radix), b.sub(1, self.now))
-                return [chosen(b, fits, new, old) for new, old in zip(after, before, strict=True)]
+                return [b.chosen(fits, new, old) for new, old in zip(after, before, strict=True)]
 
             state = b.reduce(DIGITS, state, turn)
         self.now = state[-1]

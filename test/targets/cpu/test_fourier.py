@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import xdsl_exir
+from xdsl_exir.errors import ExirError
 from xdsl_exir.targets.cpu.fourier_forms import rounds
 from xdsl_exir.targets.cpu.kernels import Fourier, Machine
 from xdsl_exir.targets.cpu.kernels.fourier import LONGEST, factors, padded_size
@@ -188,6 +191,25 @@ def test_sizes_may_be_symbolic(dtype: str) -> None:
     assert not transforms_in(run)
     for n in (18, 2, 7, 64, 60, 61, 143):
         check(calls, inputs(n), run)
+
+
+@pytest.mark.native
+def test_no_values_are_not_transformed(tmp_path: Path) -> None:
+    """A program may not say that there are some: natively nothing is then written that is not there."""
+    auto = torch.export.Dim.AUTO
+    exported = torch.export.export(
+        Calls(fft.rfft), (torch.randn(3, 37),), dynamic_shapes={"inputs": ({0: auto, 1: auto},)}
+    )
+    text = re.sub(
+        r"exir\.(ranges = \{[^}]*\}|guards = \[[^\]]*\])(, )?",
+        "",
+        str(xdsl_exir.from_exported_program(exported)),
+    )
+    (tmp_path / "empty.mlir").write_text(text)
+    program, empty = xdsl_exir.load(tmp_path / "empty.mlir"), np.zeros((3, 0), np.float32)
+    assert xdsl_exir.compile(program, "native").flat([empty])[0].shape == (3, 1, 2)
+    with pytest.raises(ExirError, match="invalid number of data points"):
+        xdsl_exir.compile(program, "interpreter").flat([empty])
 
 
 @pytest.mark.native
