@@ -148,6 +148,8 @@ class Planner:
         self.positions = {op: position for position, op in enumerate(function.walk())}
         self.updates = Updates()
         self.ranges = checked_ranges_of(function) | held_ranges_of(function)
+        self.bounds = ranges_of(function)
+        """What symbols are said to be, whether that is checked or not."""
         self.guards = guards_of(function)
         self.regions = Regions(self)
         returned = function.get_return_op()
@@ -209,7 +211,6 @@ class Planner:
     def find_symbols(self) -> None:
         """Finds where a call sees the values of the symbols that sizes depend on."""
         self.plan.symbols = symbol_places(self.function.function_type.inputs.data)
-        self.ranges = ranges_of(self.function)
         for symbol in self.plan.symbols:
             self.driver.symbol(symbol)
 
@@ -227,7 +228,7 @@ class Planner:
 
     def usual(self, size: Dim) -> float:
         """What a size is, symbols taken to be typical."""
-        return typical(size, self.ranges)
+        return typical(size, self.bounds)
 
     def assertion(self, op: OperatorOp) -> None:
         """Keeps what an operator asserts about symbols, unless it holds for all their values."""
