@@ -59,7 +59,7 @@ class Fourier(Kernel):
 
     The function's arguments: x, table, scratch, out. A `kind` is c2c, r2c or c2r; of r2c, half the spectrum is kept, or all of it; of c2r,
     half of it is given. What results are divided by is 1, the root of the size, or the size, by the `normalization`. Of a symbolic size
-    the function makes the table (`fourier_of_any_size`).
+    the function makes the table (`fourier_any`).
     """
 
     outer: Dim

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import pi
+from math import ceil, log2, pi
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith, math
@@ -56,6 +56,8 @@ class Prepared:
     """What of it is not a product of radices."""
     points: Index
     """Of the transforms that rounds do."""
+    counts: dict[int, Index]
+    """How many rounds there are of each radix."""
 
     def __call__(
         self, kernel: Fourier, b: KernelBuilder, worker: Index, rows: Sequence[Sequence[Index]]
@@ -66,27 +68,35 @@ class Prepared:
 def prepared(kernel: Fourier, b: KernelBuilder) -> Prepared:
     """Finds it out, and fills the table."""
     size = b.index(kernel.size)
-    left: Index = size
-    for radix in SMALL:
-
-        def divided(_: Index, before: list[SSAValue], radix: int = radix) -> list[SSAValue]:
-            fits = b.compare("eq", b.rem(before[0], radix), 0)
-            return [b.chosen(fits, b.div(before[0], radix), before[0])]
-
-        [left] = b.reduce(DIGITS, [b.index(left)], divided)
     least = b.sub(b.max(b.mul(size, 2), 1), 1)  # 0 of nothing, which is not transformed
 
     def doubled(_: Index, before: list[SSAValue]) -> list[SSAValue]:
         return [b.chosen(b.compare("ult", before[0], least), b.mul(before[0], 2), before[0])]
 
     [padded] = b.reduce(DIGITS, [b.index(1)], doubled)
-    found = Prepared(left, b.chosen(b.compare("eq", left, 1), size, padded))
+    left, _ = factored(b, size)
+    points = b.chosen(b.compare("eq", left, 1), size, padded)
+    found = Prepared(left, points, factored(b, points)[1])
     table = Table(kernel, b)
-    table.fill_roots(found.points)
+    table.fill_roots(points)
     with b.when(left, "ugt", 1):
         table.fill_chirp()
         found(kernel, b, 0, []).transform_chirp()
     return found
+
+
+def factored(b: KernelBuilder, size: SSAValue) -> tuple[SSAValue, dict[int, Index]]:
+    """What of a size is not a product of radices, and how often each of them divides it."""
+    left, counts = size, dict[int, Index]()
+    for radix in SMALL:
+
+        def divided(_: Index, before: list[SSAValue], radix: int = radix) -> list[SSAValue]:
+            left, count = before
+            fits = b.compare("eq", b.rem(left, radix), 0)
+            return [b.chosen(fits, b.div(left, radix), left), b.chosen(fits, b.add(count, 1), count)]
+
+        left, counts[radix] = b.reduce(ceil(DIGITS / log2(radix)), [left, b.index(0)], divided)
+    return left, counts
 
 
 def widened(b: KernelBuilder, value: SSAValue) -> SSAValue:
@@ -176,20 +186,13 @@ class RowsOfAny(Rows):
         self.go_round(SMALL, self.kernel.forward)
 
     def convolve(self) -> None:
-        b, size, points = self.b, self.kernel.size, self.found.points
-        self.multiply(size, self.chirp)
-        with b.loop(size, points) as at:
-            self.store((self.constant(0), self.constant(0)), at, other=False)
-        self.go_round(TWOS, True)
-        self.multiply(points, self.spectrum)
-        self.go_round(TWOS, False)
-        self.multiply(size, self.chirp)
+        sizes = self.kernel.size, self.found.points
+        self.convolve_by(*sizes, self.chirp, self.spectrum, lambda there: self.go_round(TWOS, there))
 
     def transform_chirp(self) -> None:
         """What rows are convolved with is the chirp's conjugate, around its beginning; divided by how many values are transformed there and back."""
-        b, size, points, zero = self.b, self.kernel.size, self.found.points, self.constant(0)
-        with b.loop(0, points) as at:
-            self.store((zero, zero), at, other=False)
+        b, size, points = self.b, self.kernel.size, self.found.points
+        self.clear(0, points)
         with b.loop(0, size) as at:
             cosine, _, opposite = self.root(self.chirp, at)
             for place in (at, b.rem(b.sub(points, at), points)):
@@ -216,18 +219,15 @@ class RowsOfAny(Rows):
             def turn(_: Index, before: list[SSAValue], radix: int = radix) -> list[SSAValue]:
                 rest, done, self.now = before
                 left = b.div(rest, radix)
-                fits = b.compare("eq", b.rem(rest, radix), 0)
 
                 def turns(place: Index) -> list[Root]:
                     step = b.mul(place, done)
                     return [self.turning(b.mul(step, frequency), forward) for frequency in range(1, radix)]
 
-                with b.when_true(fits):
-                    self.rounded(radix, left, done, forward, turns)
-                after = (left, b.mul(done, radix), b.sub(1, self.now))
-                return [b.chosen(fits, new, old) for new, old in zip(after, before, strict=True)]
+                self.rounded(radix, left, done, forward, turns)
+                return b.indices([left, b.mul(done, radix), b.sub(1, self.now)])
 
-            state = b.reduce(DIGITS, state, turn)
+            state = b.reduce(self.found.counts[radix], state, turn)
         self.now = state[-1]
 
     def turning(self, at: Index, forward: bool) -> Root:

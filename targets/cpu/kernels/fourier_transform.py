@@ -198,16 +198,28 @@ class Rows:
 
     def convolve(self) -> None:
         """The transform as a convolution with a chirp."""
-        b, kernel = self.b, self.kernel
-        size, half = kernel.chirp or 0, len(kernel.rounds) // 2
-        *_, around, spectrum, _ = kernel.starts
-        self.multiply(kernel.points, around)
-        with b.loop(kernel.points, size) as at:
-            self.store((self.constant(0), self.constant(0)), at, other=False)
-        self.transform(kernel.rounds[:half])
+        rounds, half = self.kernel.rounds, len(self.kernel.rounds) // 2
+        *_, around, spectrum, _ = self.kernel.starts
+        sizes = self.kernel.points, self.kernel.chirp or 0
+        self.convolve_by(
+            *sizes, around, spectrum, lambda there: self.transform(rounds[:half] if there else rounds[half:])
+        )
+
+    def convolve_by(
+        self, points: Index, size: Index, around: Index, spectrum: Index, transform: Callable[[bool], None]
+    ) -> None:
+        """The same by transforms of a size, there and back, where numbers of the table begin."""
+        self.multiply(points, around)
+        self.clear(points, size)
+        transform(True)
         self.multiply(size, spectrum)
-        self.transform(kernel.rounds[half:])
-        self.multiply(kernel.points, around)
+        transform(False)
+        self.multiply(points, around)
+
+    def clear(self, first: Index, stop: Index) -> None:
+        """Makes values 0."""
+        with self.b.loop(first, stop) as at:
+            self.store((self.constant(0), self.constant(0)), at, other=False)
 
     def multiply(self, count: Index, start: Index) -> None:
         """The first values by numbers of the table."""
