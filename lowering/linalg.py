@@ -53,6 +53,7 @@ from xdsl_exir.lowering.tensors import (
     Tensor,
     load,
     places,
+    read,
     static_size,
     storage_type,
     store,
@@ -247,6 +248,30 @@ class LinalgBuilder(IndexArithmetic):
             place, value = step(Tensor(so_far, into.shape, into.dtype), *at)
             element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
             return tensor.InsertOp(element, so_far, places(place)).result
+
+        return self.in_order(into, over, replace)
+
+    def update_where(
+        self,
+        into: Tensor,
+        over: Sizes,
+        step: Callable[..., tuple[Scalar, Sequence[Scalar | SSAValue], Scalar]],
+        combine: Callable[[Scalar, Scalar], Scalar] | None,
+    ) -> Tensor:
+        """The same where `step` says so, which gets the point's indices and gives that, the element's place, and the new value or what is
+        combined with the one that stands there."""
+
+        def replace(so_far: SSAValue, *at: SSAValue) -> SSAValue:
+            where, place, value = step(*at)
+            there, elsewhere = Block(), Block()
+            with s.body(elsewhere, self.size):
+                scf.YieldOp(so_far)
+            with s.body(there, self.size):
+                if combine is not None:
+                    value = combine(read(Tensor(so_far, into.shape, into.dtype), place), value)
+                element = store(s.cast(value, compute_dtype(into.dtype)), into.dtype)
+                scf.YieldOp(tensor.InsertOp(element, so_far, places(place)).result)
+            return scf.IfOp(where.value, [so_far.type], [there], [elsewhere]).results[0]
 
         return self.in_order(into, over, replace)
 

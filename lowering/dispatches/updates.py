@@ -22,7 +22,6 @@ from xdsl_exir.dialects.meta import as_meta, wrap_dim
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.slicing import clamped, slice_size
 from xdsl_exir.dialects.signature import INPUT, MUTATIONS, OUTPUT, InputAttr, OutputAttr
-from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta
 from xdsl_exir.lowering.body_types import compute_dtype
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
@@ -292,9 +291,8 @@ def update(planner: Planner, op: OperatorOp) -> None:
 
 
 def has_elements(value: SSAValue) -> bool:
-    """Whether a value is a tensor of known size that is not empty."""
-    shape = tensor_meta(value.type).shape if is_tensor_type(value.type) else [0]
-    return is_static(shape) and 0 not in shape
+    """Whether a value is a tensor that is not known to be empty, or a number."""
+    return not is_tensor_type(value.type) or 0 not in tensor_meta(value.type).shape
 
 
 def write_to_copy(planner: Planner, op: OperatorOp) -> bool:

@@ -31,7 +31,7 @@ from xdsl_exir.lowering.body_types import compute_dtype, is_unsigned, sum_dtype
 from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.loops import first_where
 from xdsl_exir.lowering.operators.pointwise import floor_divide
-from xdsl_exir.lowering.places import Place, in_range, is_within, replaced
+from xdsl_exir.lowering.places import Place, from_start, in_range, is_within, replaced
 from xdsl_exir.lowering.reassociation import broadcast_map
 from xdsl_exir.lowering.reductions import alone
 from xdsl_exir.lowering.scalar import Scalar
@@ -110,13 +110,12 @@ def scattered(
     target, places = at_least_1d(b, self), at_least_1d(b, index)
     dim = wrap_dim(dim, target.ndim)
 
-    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
-        found, size = read(places, at), target.shape[dim]
-        place = replaced(at, dim, in_range(found, size))
-        old, new = read(so_far, place), s.cast(value(*at), compute_dtype(self.dtype))
-        return place, s.select(is_within(found, size), new if combine is None else combine(old, new), old)
+    def step(*at: SSAValue) -> tuple[Scalar, Place, Scalar]:
+        found = s.cast(read(places, at), dt.Long)
+        new = s.cast(value(*at), compute_dtype(self.dtype))
+        return is_within(found, target.shape[dim]), replaced(at, dim, found), new
 
-    return b.reshape(b.update(target, places.shape, step), self.shape)
+    return b.reshape(b.update_where(target, places.shape, step, combine), self.shape)
 
 
 def elements_of(b: LinalgBuilder, src: Tensor) -> Callable[..., Scalar]:
@@ -216,12 +215,17 @@ class Indices:
             (index, broadcast_map(index.shape, self.common).compose(within)) for index in self.by_dim.values()
         ]
 
-    def place(self, found: Sequence[Scalar], at: Sequence[SSAValue]) -> Place:
-        """The place in `self` of one in what is indexed, where the index tensors hold these numbers."""
+    def place(
+        self,
+        found: Sequence[Scalar],
+        at: Sequence[SSAValue],
+        along: Callable[[Scalar, Dim, bool], Scalar] = in_range,
+    ) -> Place:
+        """The place in `self` of one in what is indexed, where the index tensors hold these numbers, which say that `along` a dimension."""
         kept = iter([*at[: self.start], *at[self.start + len(self.common) :]])
         given = iter(found)
         return [
-            in_range(next(given), size, wraps=True) if dim in self.by_dim else next(kept)
+            along(next(given), size, True) if dim in self.by_dim else next(kept)
             for dim, size in enumerate(self.source)
         ]
 
@@ -277,14 +281,13 @@ def index_put(
     given = [b.broadcast(index, where.common) for index in where.by_dim.values()]
     source = b.broadcast(values, where.shape)
 
-    def step(so_far: Tensor, *at: SSAValue) -> tuple[Place, Scalar]:
+    def step(*at: SSAValue) -> tuple[Scalar, Place, Scalar]:
         common = at[where.start : where.start + len(where.common)]
         found = [read(index, common) for index in given]
-        place = where.place(found, at)
-        old, new = read(so_far, place), s.cast(read(source, at), compute_dtype(self.dtype))
-        return place, s.select(where.are_within(found), old + new if accumulate else new, old)
+        new = s.cast(read(source, at), compute_dtype(self.dtype))
+        return where.are_within(found), where.place(found, at, from_start), new
 
-    return b.update(self, where.shape, step)
+    return b.update_where(self, where.shape, step, s.add if accumulate else None)
 
 
 def mask_put(

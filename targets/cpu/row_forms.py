@@ -326,13 +326,20 @@ def normalized(aten: Namespace, rows: SSAValue, eps: float) -> tuple[SSAValue, S
 def layer_norm(aten: Namespace, a: Arguments) -> Results:
     """Over several dimensions as over one, from the cast on that widens them: so that both run over the same rows."""
     inner, shape = a["normalized_shape"], meta(a["input"]).shape
-    if len(inner) < 2 or static(shape) is None or 0 in shape:
+    if 0 in shape or (len(inner) < 2 and not is_of_unknown_width(a)):
         return itself("native_layer_norm")(aten, a)
-    length = prod(inner)
-    seen = as_rows(aten, a["input"], [*shape[: -len(inner)], length])  # pyright: ignore[reportArgumentType]
-    factors = (each and as_rows(aten, each, [length]) for each in (a["weight"], a["bias"]))
-    made = aten.native_layer_norm(seen, [length], *factors, a["eps"])[0]
-    return aten.view(made, shape), None, None
+    size_of, outer = Sizes(aten, a["input"]), shape[: -len(inner)]
+    length = size_of(size_of.together(shape[-len(inner) :]))
+    made = normalized(aten, as_rows(aten, a["input"], [*size_of.all(outer), length]), a["eps"])[0]
+    for scale_or_shift, factor in ((aten.mul.Tensor, a["weight"]), (aten.add.Tensor, a["bias"])):
+        if factor is not None:
+            made = scale_or_shift(made, as_rows(aten, factor, [length]))
+    return aten.view(made, size_of.all(shape)), None, None
+
+
+def is_of_unknown_width(a: Arguments) -> bool:
+    """Whether a layer norm's rows are of no known length: kernels have its statistics, and know no such norm."""
+    return not all(isinstance(size, int) for size in a["normalized_shape"])
 
 
 def batch_norm(aten: Namespace, a: Arguments) -> Results:
@@ -493,7 +500,7 @@ ROW_FORMS: dict[str, Form] = {
         as_one_row(reduction("prod")), FLOATS, lambda a: a["out"].dtype is dt.Double and is_cut(a)
     ),
     "aten.prod.dim_int": Form(reduction("prod"), FLOATS, never),
-    "aten.native_layer_norm": Form(layer_norm, FLOAT, never),
+    "aten.native_layer_norm": Form(layer_norm, FLOAT, is_of_unknown_width),
     **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
     **{
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)

@@ -107,3 +107,15 @@ func.func @norm_of_two(%x : tensor<2x3x8xf16>) -> tensor<2x3x8xf16> {
 // CHECK-NEXT:    edge.aten.native_layer_norm({{.*}}, normalized_shape = [24]
 // CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f16) : (tensor<2x24xf32>)
 // CHECK-NEXT:    edge.aten.view({{.*}}, size = [2, 3, 8])
+
+// One over a width that is not known says its statistics.
+func.func @norm_of_any_width(%x : tensor<?x?xf32, #exir.shape<[s0, s1]>>, %n : !exir.symint<s1>, %w : tensor<?xf32, #exir.shape<[s1]>>) -> tensor<?x?xf32, #exir.shape<[s0, s1]>> {
+  %0, %1, %2 = edge.aten.native_layer_norm(%x, normalized_shape = [%n], weight = %w, bias = none, eps = 1.0e-05) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>, !exir.symint<s1>, tensor<?xf32, #exir.shape<[s1]>>) -> (tensor<?x?xf32, #exir.shape<[s0, s1]>>, tensor<?x1xf32, #exir.shape<[s0, 1]>>, tensor<?x1xf32, #exir.shape<[s0, 1]>>)
+  func.return %0 : tensor<?x?xf32, #exir.shape<[s0, s1]>>
+}
+// CHECK:       func.func @norm_of_any_width
+// CHECK:         %[[VARIANCE:[0-9]+]], %[[MEAN:[0-9]+]] = edge.aten.var_mean.correction({{.*}}, dim = [-1], correction = 0, keepdim = true)
+// CHECK:         edge.aten.rsqrt
+// CHECK-NEXT:    edge.aten.sub.Tensor({{.*}}, %[[MEAN]])
+// CHECK-NOT:     native_layer_norm
+// CHECK:         func.return

@@ -48,7 +48,52 @@ def test_an_index_is_read_once_for_its_row(name: str) -> None:
     loops = [op for function in functions for op in function.walk() if isinstance(op, scf.ForOp)]
     rows, elements = loops
 
-    def read(loop: scf.ForOp) -> int:
-        return sum(isinstance(op, tensor.ExtractOp) for op in loop.body.block.ops)
+    assert reads(rows) - reads(elements) == 1  # the index
+    assert reads(elements) == 2  # what stands there, and what is added
 
-    assert (read(rows), read(elements)) == (1, 2)  # the index; what stands there, and what is added
+
+def reads(loop: scf.ForOp) -> int:
+    """How many elements are read in a loop and those in it."""
+    return sum(isinstance(op, tensor.ExtractOp) for op in loop.walk())
+
+
+def rows_of_any_width(x: torch.Tensor, i: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    where = i[:, None].expand_as(y)
+    return (
+        x.index_put((i,), y),
+        x.index_add(0, i, y),
+        x.scatter(0, where, y),
+        x.scatter_reduce(0, where, y, "amax"),
+    )
+
+
+def test_rows_of_any_width() -> None:
+    """Also of none: what a loop without turns would read is read before it where that does no harm. Nothing is put into no rows."""
+    rows, width, count = torch.export.Dim("rows"), torch.export.Dim("width"), torch.export.Dim("count")
+    dynamic = ({0: rows, 1: width}, {0: count}, {0: count, 1: width})
+    given = X, INDEX, X[:4] + 1
+    exported = torch.export.export(Function(rows_of_any_width), given, dynamic_shapes=(dynamic,))
+    program = xdsl_exir.from_exported_program(exported)
+    loops = [
+        op
+        for function in plan_program(program).dispatches.functions.values()
+        for op in function.walk()
+        if isinstance(op, scf.ForOp) and isinstance(op.parent_op(), scf.ForOp)
+    ]
+    assert len(loops) == 4 and all(reads(loop) <= 2 for loop in loops)  # noqa: PT018
+    run = xdsl_exir.compile(program, "native")
+    for height, width, count in (
+        (6, 10, 4),
+        (1, 33, 7),
+        (3, 1, 2),
+        (5, 0, 3),
+        (4, 6, 0),
+        (0, 4, 0),
+        (0, 0, 0),
+    ):
+        x, y = torch.randn(height, width), torch.randn(count, width)
+        i = torch.arange(count) * 3 % max(height, 1)
+        for got, expected in zip(run.flat([x, i, y]), rows_of_any_width(x, i, y), strict=True):
+            np.testing.assert_allclose(got, expected.numpy(), 1e-6, 1e-6)
+    with pytest.raises(xdsl_exir.ExirError, match="out of range"):
+        run.flat([torch.randn(0, 4), torch.tensor([0]), torch.randn(1, 4)])

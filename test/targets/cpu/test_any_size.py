@@ -140,3 +140,33 @@ def test_products_of_sizes_that_guards_decide() -> None:
             torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=1e-4, atol=1e-4)
     with pytest.raises(xdsl_exir.InputError):
         run(torch.randn(2, 16, 6), torch.randn(2, 20, 6))
+
+
+class OwnWidth(nn.Module):
+    """Layer norms whose rows are as long as an input says."""
+
+    def forward(self, x: Any, weight: Any, bias: Any) -> Any:
+        norm, width = nn.functional.layer_norm, x.shape[1:]
+        return norm(x, width, weight, bias).relu(), norm(x.half(), width), norm(x, width[-1:], eps=1e-3)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    "shapes", [[(4, 40), (1, 7), (130, 1), (3, 513)], [(4, 6, 8), (2, 3, 1), (1, 1, 33)]]
+)
+def test_layer_norms_of_any_width(shapes: list[tuple[int, ...]]) -> None:
+    torch.manual_seed(0)
+
+    def given(shape: tuple[int, ...]) -> tuple[Any, ...]:
+        return torch.randn(shape) + 3, *torch.randn(2, *shape[1:])
+
+    model, auto = OwnWidth(), torch.export.Dim.AUTO
+    first = given(shapes[0])
+    dynamic = tuple(dict.fromkeys(range(x.ndim), auto) for x in first)
+    exported = torch.export.export(model, first, dynamic_shapes=dynamic)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target="native", fallback="error")
+    assert not [path for path in run.slow_paths if "norm" in str(path)]
+    for inputs in map(given, shapes):
+        for got, wanted in zip(run(*inputs), model(*inputs), strict=True):
+            tolerance = 2e-3 if wanted.dtype is torch.float16 else 1e-4
+            torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=tolerance, atol=tolerance)
