@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
 )
-from xdsl.ir import Attribute, Data, Operation
+from xdsl.ir import Attribute, Block, Data, Operation, SSAValue
 from xdsl.irdl import (
     irdl_attr_definition,
 )
@@ -197,6 +197,15 @@ class OriginAttr(Data[Origin]):
 def ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
     """What each symbol of a function may be, both ends included; None is no bound."""
     return {str(dim): bounds for dim, bounds in _ranges(function).items() if dim.head == "symbol"}
+
+
+def ranges_around(value: SSAValue) -> dict[str, tuple[int | None, int | None]]:
+    """The same of the function in which a value is."""
+    owner = value.owner
+    around = owner.parent_op() if isinstance(owner, Block) else owner
+    while around is not None and RANGES not in around.attributes:
+        around = around.parent_op()
+    return {} if around is None else ranges_of(around)
 
 
 def derived_ranges_of(function: Operation) -> dict[Expr, tuple[int | None, int | None]]:

@@ -48,6 +48,8 @@ class Buffer:
     nbytes: Dim
     memory: SSAValue | None = None
     """The memref in the driver."""
+    also: set[Dim] = field(default_factory=set[Dim])
+    """Other names of its size: of other shapes in which all of it was seen."""
 
     @property
     def is_argument(self) -> bool:
@@ -90,7 +92,15 @@ class Value:
     @property
     def is_whole(self) -> bool:
         """Whether it is all of its buffer, in order."""
-        return self.is_contiguous and self.offset == 0 and self.buffer.nbytes == self.nbytes
+        known = self.nbytes == self.buffer.nbytes or self.nbytes in self.buffer.also
+        return self.is_contiguous and self.offset == 0 and known
+
+    def seen_as(self, shape: Shape) -> Value:
+        """Its elements, which lie without gaps, in another shape: as many, whatever their number is called."""
+        seen = Value(self.buffer, shape, self.dtype, (), self.offset)
+        if self.is_whole:
+            self.buffer.also.add(seen.nbytes)
+        return seen
 
     @property
     def type(self) -> MemRefType[Any]:

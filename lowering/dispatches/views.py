@@ -88,7 +88,7 @@ def reshaped(value: Value, shape: Shape) -> Value | None:
     if 0 in shape:
         return Value(value.buffer, shape, value.dtype)
     if value.is_contiguous:
-        return Value(value.buffer, shape, value.dtype, (), value.offset)
+        return value.seen_as(shape)
     strides: list[Dim] = []
     wanted = list(reversed(shape))
     sources = [(n, s) for n, s in zip(value.shape, value.strides, strict=True) if n != 1]
@@ -113,8 +113,9 @@ def reshaped(value: Value, shape: Shape) -> Value | None:
 @view("aten.clone", "aten.alias")
 def _same(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     """The same elements, whose sizes may have other names."""
-    strides = () if value.is_contiguous else value.strides
-    return [Value(value.buffer, shapes[0], value.dtype, strides, value.offset)]
+    if value.is_contiguous:
+        return [value.seen_as(shapes[0])]
+    return [replace(value, shape=shapes[0])]
 
 
 @view("aten.permute", "aten.permute_copy")

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import apply, max_, min_, provably
+from xdsl_exir.dialects.expr import Ranges, apply, max_, min_, provably
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
@@ -478,9 +478,11 @@ MANY = 25
 """Rows from which on PyTorch takes Euclidean distances by a matrix product."""
 
 
-def is_by_product(x1: Sizes, x2: Sizes, p: float, compute_mode: int | None) -> bool:
+def is_by_product(
+    x1: Sizes, x2: Sizes, p: float, compute_mode: int | None, ranges: Ranges | None = None
+) -> bool:
     """Whether distances of rows of these shapes are taken by a matrix product."""
-    many = provably(apply("gt", max_(x1[-2], x2[-2]), MANY))
+    many = provably(apply("gt", max_(x1[-2], x2[-2]), MANY), ranges)
     return p == 2 and bool(compute_mode == 1 or (not compute_mode and many))
 
 

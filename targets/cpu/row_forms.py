@@ -25,6 +25,7 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.signature import ranges_around
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -391,7 +392,8 @@ def distances(aten: Namespace, a: Arguments) -> Results:
     rank, combine = meta(x1).ndim, partial(over_pairs, aten, x1, x2)
     turned = [*range(rank - 2), rank - 1, rank - 2]
     multiply = {2: aten.mm, 3: aten.bmm}.get(rank) if meta(x1).shape[:-2] == meta(x2).shape[:-2] else None
-    by_product = is_by_product(meta(x1).shape, meta(x2).shape, a["p"], a["compute_mode"])
+    ranges = ranges_around(x1)
+    by_product = is_by_product(meta(x1).shape, meta(x2).shape, a["p"], a["compute_mode"], ranges)
     if by_product and multiply is not None and has_long_rows(x1, x2):
         x1, x2 = (cast(aten, x, dt.Double) for x in (x1, x2))
         left, right = (aten.sum.dim_IntList(squared(aten, x), [-1], True) for x in (x1, x2))
@@ -477,10 +479,10 @@ def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Re
 
 def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
     """Whether batches of rows are as many, and rows longer than a few elements."""
-    first, second = static(meta(x1).shape), static(meta(x2).shape)
-    if not first or not second or 0 in (*first, *second):
+    first, second = meta(x1).shape, meta(x2).shape
+    if 0 in (*first, *second) or first[:-2] != second[:-2]:
         return False
-    return first[:-2] == second[:-2] and first[-1] > SHORT
+    return not isinstance(first[-1], int) or first[-1] > SHORT
 
 
 def never(a: Arguments) -> bool:

@@ -285,7 +285,7 @@ class RowGroup:
         leading, length = self.leading, lengthwise([program[n].length for n in results])
         inputs = builder.inputs
         kernel = Rows(leading, tuple(map(input_of, inputs)), program, results, self.cpu.machine)
-        if is_static((*leading, length)) and self.is_elementwise(length):
+        if self.is_elementwise(length):
             kernel, inputs = collapsed(kernel, inputs, length)
         scratch = [self.planner.allocate(kernel.scratch, SCRATCH[kernel.element])] if kernel.scratch else []
         made = [self.planner.make(value) for value in outputs]
@@ -322,11 +322,12 @@ def collapsed(kernel: Rows, inputs: list[Value], length: Dim) -> tuple[Rows, lis
             merged[-1].append(inner)
         else:
             merged.append([inner])
-    sizes = list(static([prod(shape[dim] for dim in group) for group in merged]))
+    sizes = [prod(shape[dim] for dim in group) for group in merged]
     if any(value.strides[-1] not in (0, 1) for value in whole):
         sizes.append(1)  # rows have stride 1: along another stride, each element is a row
     *lead, rest = sizes
-    if math.prod(lead) < 4 * kernel.machine.threads and rest > CHUNK:
+    few = is_static(lead) and math.prod(static(lead)) < 4 * kernel.machine.threads
+    if few and isinstance(rest, int) and rest > CHUNK:
         cuts = (256, 128, 64, 32, 16, 8, 4, 2)
         cut = next((cut for cut in cuts if rest % cut == 0 and rest // cut >= CHUNK // 2), 1)
         lead, rest = [*lead, cut], rest // cut

@@ -14,7 +14,7 @@ none may be of integers. Lengths and the number of rows may be symbolic.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from xdsl.dialects import vector
@@ -47,6 +47,9 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
 
 UNROLLED = 8
 """Vectors of a row up to which its passes have no loop, and keep values in registers."""
+
+PART = 1024
+"""Elements of a part of a row of unknown length, of which threads have some each."""
 
 FEW = 12
 """Nodes of a pass up to which a turn of its loop is of several vectors."""
@@ -84,7 +87,15 @@ class Rows(Kernel):
     @property
     def threads(self) -> int:
         rows, threads = prod(self.leading), workers(self.machine, self.work)
-        return min(threads, rows) if isinstance(rows, int) else threads
+        return min(threads, rows) if isinstance(rows, int) and not self.is_flat else threads
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is one row, of unknown length, of elements that do not depend on one another: threads share its parts."""
+        apart = all(
+            isinstance(node, Map | Load | Number) and not isinstance(node, Gather) for node in self.program
+        )
+        return apart and not self.leading and not isinstance(self.program[self.outputs[0]].length, int)
 
     @property
     def scratch(self) -> Sizes | None:
@@ -130,8 +141,23 @@ class Rows(Kernel):
         ]
 
     def build(self, b: KernelBuilder) -> None:
+        if self.is_flat:
+            self.in_parts(b, self.program[self.outputs[0]].length)
+            return
         with b.share(prod(self.leading), self.threads, self.work) as (worker, row):
             RowBuilder(self, b, worker, b.delinearize(row, self.leading)).row()
+
+    def in_parts(self, b: KernelBuilder, length: Dim) -> None:
+        """A row in parts of known length, and what is left."""
+        parts = length // PART
+        with b.share(parts, self.threads, self.work) as (worker, part):
+            RowBuilder(self.of_length(PART), b, worker, [], b.mul(part, PART)).row()
+        RowBuilder(self.of_length(length % PART), b, 0, [], parts * PART).row()
+
+    def of_length(self, length: Dim) -> Rows:
+        """Part of a row of elements."""
+        program = [node if node.length == 1 else replace(node, length=length) for node in self.program]
+        return replace(self, program=tuple(program))
 
 
 class Schedule:
@@ -196,8 +222,10 @@ Place = tuple[SSAValue, list[Index]]
 class RowBuilder:
     """Builds one row of a program."""
 
-    def __init__(self, kernel: Rows, b: KernelBuilder, worker: Index, row: Sequence[Index]):
+    def __init__(self, kernel: Rows, b: KernelBuilder, worker: Index, row: Sequence[Index], start: Index = 0):
         self.kernel, self.b, self.worker, self.row_index = kernel, b, worker, list(row)
+        self.start = start
+        """Of a part of a row, where it begins."""
         self.nodes, self.schedule = kernel.program, Schedule(kernel)
         self.lanes = kernel.lanes
         self.numbers: dict[int, SSAValue] = {}
@@ -303,7 +331,8 @@ class RowBuilder:
         node = self.nodes[n]
         assert isinstance(node, Load)
         lead = [self.gathered[n]] if isinstance(node, Gather) else self.lead(node.input)
-        return self.b.buffers[f"in{node.input}"], [*lead, offset]
+        at = offset if node.length == 1 else self.b.add(self.start, offset)
+        return self.b.buffers[f"in{node.input}"], [*lead, at]
 
     def lead(self, number: int) -> list[Index]:
         """The leading indices at which an input meets this row."""
@@ -452,7 +481,8 @@ class RowBuilder:
                 yield n, self.schedule.element, self.in_scratch(self.b.add(offset, self.schedule.buffers[n]))
             for position, output in enumerate(self.kernel.outputs):
                 if output == n:
-                    yield n, node.stored, (self.b.buffers[f"out{position}"], [*self.row_index, offset])
+                    place = [*self.row_index, self.b.add(self.start, offset)]
+                    yield n, node.stored, (self.b.buffers[f"out{position}"], place)
 
     def store(self, n: int, value: SSAValue, place: Place, element: str, mask: Mask) -> None:
         dtype = self.nodes[n].dtype

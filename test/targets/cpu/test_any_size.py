@@ -10,6 +10,8 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 import xdsl_exir  # noqa: E402
+from xdsl_exir.runtime.native import plan_program  # noqa: E402
+from xdsl_exir.targets.cpu.kernels.copies import Copy  # noqa: E402
 
 nn = torch.nn
 DEPTHWISE = {
@@ -170,3 +172,67 @@ def test_layer_norms_of_any_width(shapes: list[tuple[int, ...]]) -> None:
         for got, wanted in zip(run(*inputs), model(*inputs), strict=True):
             tolerance = 2e-3 if wanted.dtype is torch.float16 else 1e-4
             torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=tolerance, atol=tolerance)
+
+
+class OfElements(nn.Module):
+    """What is computed element by element: of tensors that lie alike, of one number for each, of rows and columns."""
+
+    def forward(self, x: Any, y: Any, row: Any) -> Any:
+        return (
+            (x * y - x).sigmoid() + 2.5,
+            (x > y, (x - y.mean()).half()),
+            x.relu() * row + y[:, :1],
+            x.T.exp() - 1,
+            (x.T.contiguous() + y.T).abs(),
+        )
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("width", [3, None])
+def test_elements_of_any_number(width: int | None) -> None:
+    """They are one row, in parts that threads share, and what is left; stages down to kernels say the same."""
+    torch.manual_seed(0)
+
+    def given(count: int, width: int) -> tuple[Any, ...]:
+        return torch.randn(count, width), torch.randn(count, width), torch.randn(width)
+
+    model, rows, columns = OfElements(), torch.export.Dim("rows"), torch.export.Dim("columns")
+    sizes = {0: rows} if width else {0: rows, 1: columns}
+    first = given(20, width or 5)
+    exported = torch.export.export(model, first, dynamic_shapes=(sizes, sizes, {} if width else {0: columns}))
+    program = xdsl_exir.from_exported_program(exported)
+    runs = [xdsl_exir.compile(program, target="native", fallback="error")]
+    runs += [xdsl_exir.compile(program.to("planned"), target="interpreter")]
+    for count in (1, 5, 341, 342, 2048, 70000):
+        inputs = given(count, width or 7)
+        wanted = torch.utils._pytree.tree_leaves(model(*inputs))
+        for run in runs[: 1 if count > 400 else 2]:
+            for got, expected in zip(run.flat(list(inputs)), wanted, strict=True):
+                torch.testing.assert_close(torch.as_tensor(got), expected, rtol=2e-3, atol=1e-5)
+
+
+class Distances(nn.Module):
+    """Of rows of which PyTorch takes a product, as there are many; and a roll, whose pieces make a size of another name."""
+
+    def forward(self, x: Any, y: Any) -> Any:
+        return (
+            torch.cdist(x, y),
+            torch.cdist(x[None], y[None], compute_mode="use_mm_for_euclid_dist"),
+            x.roll(3, 1),
+        )
+
+
+@pytest.mark.native
+def test_distances_of_any_number_of_rows() -> None:
+    torch.manual_seed(0)
+    model, auto = Distances(), torch.export.Dim.AUTO
+    first = torch.randn(30, 20), torch.randn(40, 20)
+    exported = torch.export.export(model, first, dynamic_shapes=({0: auto, 1: auto}, {1: auto}))
+    program = xdsl_exir.from_exported_program(exported)
+    functions = plan_program(program).dispatches.scheduled
+    assert not any(isinstance(kernel, Copy) for kernel in functions)
+    run = xdsl_exir.compile(program, target="native", fallback="error")
+    for count, width in ((30, 20), (26, 33), (50, 4), (70, 300)):
+        inputs = torch.randn(count, width), torch.randn(40, width)
+        for got, wanted in zip(run(*inputs), model(*inputs), strict=True):
+            torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=1e-4, atol=1e-4)
