@@ -142,6 +142,8 @@ class Outline:
         if chain[-1] not in self.mapper:
             there = (at for at, each in enumerate(chain) if each in self.planner.values)
             chain = chain[: next(there, len(chain) - 1) + 1] if self.from_memory else [value]
+            while len(chain) > 1 and self.lies_as_other(chain[-1]):
+                chain.pop()
             self.bring_whole(chain[-1])
         for each in reversed(chain[:-1]):
             if each in self.planner.identities:
@@ -149,6 +151,15 @@ class Outline:
             else:
                 assert isinstance(each.owner, OperatorOp)
                 self.operators([each.owner])
+
+    def lies_as_other(self, value: SSAValue) -> bool:
+        """Whether a value lies in memory in another dtype: what a kernel's epilogue made of it."""
+        lies = self.planner.values.get(value)
+        return (
+            lies is not None
+            and is_tensor_type(value.type)
+            and lies.dtype is not tensor_meta(value.type).dtype
+        )
 
     def source(self, value: SSAValue) -> SSAValue | None:
         """What a value is the same as, or a view of; None of anything else."""

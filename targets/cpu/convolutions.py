@@ -19,6 +19,7 @@ from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import (
+    HELD,
     Schedule,
     before_widening,
     dispatch,
@@ -45,7 +46,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     """One whose filters are of known sizes, by weights that are known or not, with what happens to its result before it is stored."""
     a = op.arguments()
     constants = planner.constants
-    halves = before_widening(planner, a["weight"], op, through_views=False)
+    halves = before_widening(planner, a["weight"], op, through_views=False, of=HELD)
     if halves is not None and halves.operands[0] not in constants:
         halves = None
     given_weight = a["weight"] if halves is None else halves.operands[0]
@@ -80,7 +81,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if frame[2:] != conv.out_size:
         conv = replace(conv, said=frame[2:])
     result = op.results[0]
-    ops = [*(unwiden(planner, a["weight"], op) if known else ()), op]
+    ops = [*(unwiden(planner, a["weight"], op, HELD) if known else ()), op]
     weight = bias = np.zeros(o, np.float32)
     if known:
         weight = constants[given_weight].reshape(filters).astype(np.float32)
@@ -107,7 +108,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     conv = planner.target.tuned(conv)
     stored = dt.Float
     if known:
-        stored = next((half for half, name in HALVES.items() if name == conv.weight_dtype), dt.Float)
+        stored = next((held for held, name in HELD.items() if name == conv.weight_dtype), dt.Float)
         stored = stored if conv.strategy == "channels" else dt.Float
         conv = replace(conv, weight_dtype=str(storage_type(stored)))
         packed = planner.constant(conv.pack(weight).astype(stored.numpy), stored)
@@ -155,7 +156,7 @@ def of_halves(
         return conv, []
     dtype = meta_of(made.operands[0]).dtype
     of_them = replace(conv, x_dtype=HALVES[dtype])
-    if conv.weight_dtype == "f32" and is_held(weight, dtype):
+    if conv.weight_dtype in ("f32", "i8") and is_held(weight, dtype):
         of_them = replace(of_them, weight_dtype=HALVES[dtype])
     fits = conv.strategy == "channels" or of_them.pair > 1
     return (of_them, [taken_out(planner, made)]) if fits else (conv, [])

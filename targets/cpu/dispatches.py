@@ -7,10 +7,10 @@ many pieces is copies.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -60,6 +60,8 @@ def is_float32(*values: SSAValue) -> bool:
     return all(meta_of(value).dtype is dt.Float for value in values)
 
 
+HELD: dict[dt.DType, Literal["f16", "bf16", "i8"]] = {dt.Half: "f16", dt.BFloat16: "bf16", dt.Char: "i8"}
+"""What the weights of products and convolutions in float32 may lie in memory as, by dtype."""
 ELEMENTS = {dt.Float: "f32", dt.Double: "f64", dt.Int: "i32", dt.Long: "i64"}
 """What products have kernels for, by dtype."""
 
@@ -135,7 +137,7 @@ def product(
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
     )
     factor, pairs = left_factor * right_factor, in_pairs(planner, op, machine, lhs, rhs)
-    widening = pairs or unwiden(planner, rhs, op)
+    widening = pairs or unwiden(planner, rhs, op, HELD)
     lhs, rhs = (
         next((each.operands[0] for each in widening if each.results[0] is value), value)
         for value in (lhs, rhs)
@@ -158,7 +160,7 @@ def product(
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
         held = dt.BFloat16 if pairs else meta_of(rhs).dtype
-        kernel = replace(kernel, rhs_dtype=HALVES.get(held))
+        kernel = replace(kernel, rhs_dtype=HELD.get(held))
         right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
     else:
         right = planner.plain(in_batches(planner.value(rhs), (*batch, k, n)))
@@ -170,7 +172,7 @@ def product(
             kernel = replace(kernel, lhs_strides=None)
         right = swapped(right) if transposed else right
         layout = "transposed" if transposed else "row_major"
-        kernel = replace(kernel, rhs_strides=strides_of(right), rhs_dtype=HALVES.get(right.dtype))
+        kernel = replace(kernel, rhs_strides=strides_of(right), rhs_dtype=HELD.get(right.dtype))
         kernel = planner.target.tuned(replace(kernel, rhs=layout))
     absorber.commit()
     out, place = placed(planner, result, frame, stored)
@@ -201,13 +203,21 @@ def in_pairs(
     m, k = shape_of(lhs)[-2:]
     if not machine.pairs or m == 1 or not isinstance(k, int) or k % 2:
         return []
-    found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
-    widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]
+    found = [before_widening(planner, value, op, alone=False, of=HELD) for value in (lhs, rhs)]
+    widening = [each for each in found if each is not None and is_of_pairs(planner, each.operands[0])]
     fits = len(widening) == 2
     if not fits and widening == found[:1] and rhs in planner.constants:
         packed = len(shape_of(rhs)) == 2 and is_static(shape_of(rhs))
         fits = packed and is_held(planner.constants[rhs], dt.BFloat16)
     return [taken_out(planner, each) for each in widening] if fits else []
+
+
+def is_of_pairs(planner: Planner, value: SSAValue) -> bool:
+    """Whether a value is of bfloat16, or known integers that bfloat16 holds."""
+    dtype = meta_of(value).dtype
+    return dtype is dt.BFloat16 or (
+        dtype is dt.Char and value in planner.constants and len(shape_of(value)) == 2
+    )
 
 
 def is_held(array: Array, dtype: dt.DType) -> bool:
@@ -447,7 +457,13 @@ def bags(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
 
 
 def before_widening(
-    planner: Planner, value: SSAValue, user: OperatorOp, *, through_views: bool = True, alone: bool = True
+    planner: Planner,
+    value: SSAValue,
+    user: OperatorOp,
+    *,
+    through_views: bool = True,
+    alone: bool = True,
+    of: Container[dt.DType] = HALVES,
 ) -> OperatorOp | None:
     """What makes float32 of halves, of which a value is the result or, if that may be, a view, if it waits and nothing else uses it; `alone` if
     what makes the halves does not wait too."""
@@ -459,14 +475,16 @@ def before_widening(
         return None
     if alone and planner.root(op.operands[0]).owner in planner.pending:
         return None  # they are made together
-    is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in HALVES
+    is_widening = op.SPEC.qualified_name == "aten._to_copy" and meta_of(op.operands[0]).dtype in of
     fits = is_widening and is_float32(root) and shape_of(op.operands[0]) == shape_of(root)
     return op if fits and planner.boundaries.are_together(op, user) else None
 
 
-def unwiden(planner: Planner, value: SSAValue, user: OperatorOp) -> list[OperatorOp]:
+def unwiden(
+    planner: Planner, value: SSAValue, user: OperatorOp, of: Container[dt.DType] = HALVES
+) -> list[OperatorOp]:
     """Takes that out of what a value is made of, which is then a view of the halves; gives it."""
-    op = before_widening(planner, value, user)
+    op = before_widening(planner, value, user, of=of)
     return [] if op is None else [taken_out(planner, op)]
 
 

@@ -21,7 +21,6 @@ from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.operator import OperatorOp
@@ -30,6 +29,7 @@ from xdsl_exir.lowering.dispatches.views import is_view
 from xdsl_exir.targets.cpu.convolution_forms import CONVOLUTION_FORMS
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
+from xdsl_exir.targets.cpu.quantized_forms import QUANTIZED_FORMS, is_apart, keep_integers
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, WITH_KERNELS, Arguments, Form, narrowed
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -134,6 +134,7 @@ FORMS: dict[str, Form] = {
     **ROW_FORMS,
     **ORDER_FORMS,
     **FOURIER_FORMS,
+    **QUANTIZED_FORMS,
 }
 """By operator."""
 
@@ -144,7 +145,7 @@ class KernelForm(OperatorPattern):
 
     def results(self, op: OperatorOp, builder: Builder) -> Results:
         form = FORMS.get(op.SPEC.qualified_name)
-        if form is None or isinstance(op.parent_op(), DelegateOp | DispatchOp):
+        if form is None or is_apart(op):
             return KEEP
         out = meta(op.results[0])
         a: Arguments = {**op.arguments(), "out": out}
@@ -204,4 +205,5 @@ class KernelForms(ModulePass):
         BodiesInPlace().apply(ctx, op)
         FoldBatchNorm().apply(ctx, op)
         apply_once(op, KernelForm())
+        keep_integers(ctx, op)
         sink_widenings(op)

@@ -119,3 +119,40 @@ func.func @norm_of_any_width(%x : tensor<?x?xf32, #exir.shape<[s0, s1]>>, %n : !
 // CHECK-NEXT:    edge.aten.sub.Tensor({{.*}}, %[[MEAN]])
 // CHECK-NOT:     native_layer_norm
 // CHECK:         func.return
+
+// Integers of 8 bits go to the product, and the scales of its columns behind it.
+func.func @integer_weights(%w : tensor<5x4xi8> {exir.input = #exir.input<buffer, "w">}, %s : tensor<5xf32> {exir.input = #exir.input<buffer, "s">}, %x : tensor<3x4xf32> {exir.input = #exir.input<user_input, "x">}) -> (tensor<3x5xf32>) {
+  %0 = edge.quantized_decomposed.dequantize_per_channel(%w, %s, zero_points = none, axis = 0, quant_min = -127, quant_max = 127, dtype = i8) : (tensor<5x4xi8>, tensor<5xf32>) -> tensor<5x4xf32>
+  %1 = edge.aten.permute(%0, dims = [1, 0]) : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  %2 = edge.aten.mm(%x, %1) : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  func.return %2 : tensor<3x5xf32>
+}
+// CHECK:       func.func @integer_weights
+// CHECK-NEXT:    %[[W:[0-9]+]] = edge.aten.permute(%w, dims = [1, 0]) : (tensor<5x4xi8>) -> tensor<4x5xi8>
+// CHECK-NOT:     dequantize
+// CHECK:         %[[WIDE:[0-9]+]] = edge.aten._to_copy(%[[W]], dtype = f32)
+// CHECK-NEXT:    %[[MADE:[0-9]+]] = edge.aten.mm(%x, %[[WIDE]])
+// CHECK:         edge.aten.mul.Tensor(%[[MADE]], %{{[0-9]+}}) : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+
+// Scales along the reduction stay where they are.
+func.func @scales_of_rows(%w : tensor<5x4xi8> {exir.input = #exir.input<buffer, "w">}, %s : tensor<4xf32> {exir.input = #exir.input<buffer, "s">}, %x : tensor<3x4xf32> {exir.input = #exir.input<user_input, "x">}) -> (tensor<3x5xf32>) {
+  %0 = edge.quantized_decomposed.dequantize_per_channel(%w, %s, zero_points = none, axis = 1, quant_min = -127, quant_max = 127, dtype = i8) : (tensor<5x4xi8>, tensor<4xf32>) -> tensor<5x4xf32>
+  %1 = edge.aten.permute(%0, dims = [1, 0]) : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  %2 = edge.aten.mm(%x, %1) : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  func.return %2 : tensor<3x5xf32>
+}
+// CHECK:       func.func @scales_of_rows
+// CHECK-NEXT:    dequantize_per_channel
+
+// What is quantized and dequantized at once is rounded and clamped.
+func.func @on_a_grid(%x : tensor<8xf32>) -> tensor<8xf32> {
+  %0 = edge.quantized_decomposed.quantize_per_tensor(%x, scale = 0.5, zero_point = 3, quant_min = -128, quant_max = 127, dtype = i8) : (tensor<8xf32>) -> tensor<8xi8>
+  %1 = edge.quantized_decomposed.dequantize_per_tensor(%0, scale = 0.5, zero_point = 3, quant_min = -128, quant_max = 127, dtype = i8) : (tensor<8xi8>) -> tensor<8xf32>
+  func.return %1 : tensor<8xf32>
+}
+// CHECK:       func.func @on_a_grid
+// CHECK:         edge.aten.mul.Tensor(%x,
+// CHECK-NEXT:    edge.aten.round
+// CHECK-NEXT:    edge.aten.clamp({{.*}}, min = -131.0, max = 124.0)
+// CHECK:         edge.aten.mul.Tensor
+// CHECK-NEXT:    func.return

@@ -399,8 +399,12 @@ class KernelBuilder(OperationBuilder):
         type = type_of(dtype, given.get_shape()[0])
         if given == type:
             return value
-        kind = vectors.ExtSIOp if isinstance(given.element_type, IntegerType) else vectors.ExtFOp
-        return self.op(kind, [value], type)
+        if not isinstance(given.element_type, IntegerType):
+            return self.op(vectors.ExtFOp, [value], type)
+        if dtype.startswith("i"):
+            return self.op(vectors.ExtSIOp, [value], type)
+        wide = self.op(vectors.ExtSIOp, [value], type_of(dtype.replace("f", "i"), given.get_shape()[0]))
+        return self.op(vectors.SIToFPOp, [wide], type)
 
     def halved(self, value: SSAValue, dtype: str, lanes: int) -> SSAValue:
         """Halves of float32, vectors or with 0 lanes a number, which hold halves; of bfloat16 it is the upper half."""

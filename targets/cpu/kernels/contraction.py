@@ -73,7 +73,7 @@ class Matmul(Kernel):
         "row_major"   [..., K, N] at run time
         "transposed"  [..., N, K] at run time
 
-    Halves that it is of are read as they are, and become numbers of the product's dtype on the way. Where both sides are of bfloat16, and the machine
+    Halves, or integers of 8 bits, that it is of are read as they are, and become numbers of the product's dtype on the way. Where both sides are of bfloat16, and the machine
     has an instruction for it, pairs of neighbours along the reduction, of which there is a whole number, are multiplied at once (`lhs_dtype`): a step
     takes two, and they lie together.
 
@@ -95,7 +95,7 @@ class Matmul(Kernel):
     epilogue: Epilogue = field(default_factory=Epilogue)
     machine: Machine = field(default_factory=Machine)
     dtype: Literal["f32", "f64", "i32", "i64"] = "f32"
-    rhs_dtype: Literal["f16", "bf16"] | None = None
+    rhs_dtype: Literal["f16", "bf16", "i8"] | None = None
     """Of the right-hand side, if it is not of the same."""
     lhs_dtype: Literal["bf16"] | None = None
     """Of the left-hand side, if pairs are multiplied: it lies along the reduction then."""

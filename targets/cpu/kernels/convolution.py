@@ -92,7 +92,7 @@ class Conv2d(Kernel):
     """(HO, WO), if a program says it in other words than the formula."""
     transforms: bool = False
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
-    weight_dtype: Literal["f32", "f16", "bf16"] = "f32"
+    weight_dtype: Literal["f32", "f16", "bf16", "i8"] = "f32"
     """Of weights by channels, which the kernel reads as they are; others are made float32 when they are packed."""
     x_dtype: Literal["f32", "f16", "bf16"] = "f32"
     """Of images, which are no halves but by channels."""

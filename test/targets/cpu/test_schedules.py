@@ -116,8 +116,10 @@ MATMULS = [
 def test_matmul_of_ragged_sizes(machine: str, rhs: Any) -> None:
     cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
     expected: list[np.ndarray] = []
-    halves: dict[Any, Any] = {None: np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}
-    sizes = [(size, None) for size in MATMULS] + list(zip(MATMULS[::2], itertools.cycle(("f16", "bf16"))))
+    halves: dict[Any, Any] = {None: np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8}
+    sizes = [(size, None) for size in MATMULS] + list(
+        zip(MATMULS[::2], itertools.cycle(("f16", "bf16", "i8")))
+    )
     for (m, n, k), dtype in sizes:
         kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype=dtype, machine=MACHINES[machine])
         a, b = random(m, k), random(k, n).astype(halves[dtype])
