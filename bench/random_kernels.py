@@ -274,7 +274,7 @@ ARITHMETIC = {
     "residual of gelu": lambda x: x + nn.functional.gelu(x),
     "where": lambda x: torch.where(x > 0, x, 0.1 * x),
     "masked_fill": lambda x: x.masked_fill(x > 1, 0.0),
-    "bfloat16 and back": lambda x: x.bfloat16().float(),
+    "bfloat16 and back": lambda x: x.bfloat16().to(x.dtype),
 }
 
 ALONG = {
