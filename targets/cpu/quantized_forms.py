@@ -5,7 +5,7 @@ them; what is quantized and at once dequantized is rounded and clamped, in the k
     mm(x, permute(_to_copy(w) * s))                 the same, of float32
     convolution(x, dequantize_per_channel(w, s), b) becomes    convolution(x, _to_copy(w), none) * s + b
 
-    dequantize(quantize(x, s, z, low, high), s, z)  becomes    clamp(round(x * (1 / s)), low - z, high - z) * s
+    dequantize(quantize(x, s, z, low, high), s, z)  becomes    (clamp(round(x * (1 / s)) + z, low, high) - z) * s
 
 Scales are those of output channels, zero points are known to be 0. A fourth of the memory of float32 is read, where that takes most of the
 time; no weight is computed anew at each call. Results of products are rounded elsewhere: their last bits change.
@@ -27,7 +27,6 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta
-from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.targets.cpu.row_forms import Arguments, Form
@@ -35,7 +34,9 @@ from xdsl_exir.transforms.fold_constants import constant_arguments, is_of_state
 from xdsl_exir.transforms.matching import is_tensor, known, made_by, same_arguments
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
-DEQUANTIZE = "quantized_decomposed.dequantize_per_"
+PER_TENSOR, PER_CHANNEL = (f"quantized_decomposed.dequantize_per_{kind}" for kind in ("tensor", "channel"))
+EXACT = frozenset({dt.Float, dt.Double, dt.Half, dt.BFloat16})
+"""Dtypes that hold all integers of 8 bits."""
 
 
 def rounded(aten: Namespace, a: Arguments) -> Results:
@@ -47,25 +48,26 @@ def rounded(aten: Namespace, a: Arguments) -> Results:
         return KEEP
     given = quantizing.arguments()
     scale, zero = (given[name] for name in GRID[:2])
-    low, high = (given[name] for name in ("quant_min", "quant_max"))
     if is_tensor(scale):
         scale, zero = (aten.view(cast(aten, each, dt.Float), []) for each in (scale, zero))
-        bounds = [aten.sub.Tensor(float(bound), zero) for bound in (low, high)]
         inverse = aten.reciprocal(scale)
     else:
-        inverse, bounds = float(np.float32(1) / np.float32(scale)), [float(low - zero), float(high - zero)]
+        with np.errstate(all="ignore"):
+            inverse, zero = float(np.float32(1) / np.float32(scale)), float(zero)
     steps = aten.round(aten.mul.Tensor(cast(aten, given["input"], dt.Float), inverse))
-    kept = aten.clamp.Tensor(steps, *bounds) if is_tensor(scale) else aten.clamp(steps, *bounds)
-    return cast(aten, aten.mul.Tensor(kept, scale), a["out"].dtype)
+    kept = aten.clamp(
+        aten.add.Tensor(steps, zero), *(float(given[end]) for end in ("quant_min", "quant_max"))
+    )
+    return cast(aten, aten.mul.Tensor(aten.sub.Tensor(kept, zero), scale), a["out"].dtype)
 
 
 GRID = ("scale", "zero_point", "dtype")
 SHORT = frozenset({dt.Byte, dt.Char, dt.Short})
 """Integers of which float32 holds all sums of two."""
 QUANTIZED_FORMS: dict[str, Form] = {
-    f"{DEQUANTIZE}tensor{name}": Form(
+    f"{PER_TENSOR}{name}": Form(
         rounded,
-        frozenset({dt.Float, dt.Half, dt.BFloat16}),
+        EXACT,
         lambda a: meta(a["input"]).dtype in SHORT,
         mixed=True,
     )
@@ -148,14 +150,17 @@ class IntegerWeights(OperatorPattern):
             case "aten.permute":
                 found = self.weight(op.operands[0]) if a["dims"] == [1, 0] else None
                 return found and replace(found, turned=not found.turned)
-            case "aten._to_copy" if meta(value).dtype.category is Category.FLOAT:
+            case "aten._to_copy" if meta(value).dtype in EXACT:
                 # Each of these integers is a number of every float dtype; times a scale it is not.
                 found = integers(op.operands[0]) or self.weight(op.operands[0])
                 return found if found is not None and found.scale is None else None
             case "aten.mul.Tensor" if meta(value).dtype is dt.Float:
                 x, y = op.operands
-                return self.times(x, y) or self.times(y, x)
-            case name if name.startswith(DEQUANTIZE) and meta(value).dtype is dt.Float:
+                found = self.times(x, y) or self.times(y, x)
+                return (
+                    found if found is not None and meta(found.integers).shape == meta(value).shape else None
+                )
+            case name if name in (PER_CHANNEL, *QUANTIZED_FORMS) and meta(value).dtype is dt.Float:
                 return self.dequantized(a)
             case _:
                 return None

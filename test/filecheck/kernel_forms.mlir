@@ -153,6 +153,8 @@ func.func @on_a_grid(%x : tensor<8xf32>) -> tensor<8xf32> {
 // CHECK:       func.func @on_a_grid
 // CHECK:         edge.aten.mul.Tensor(%x,
 // CHECK-NEXT:    edge.aten.round
-// CHECK-NEXT:    edge.aten.clamp({{.*}}, min = -131.0, max = 124.0)
+// CHECK:         edge.aten.add.Tensor
+// CHECK-NEXT:    edge.aten.clamp({{.*}}, min = -128.0, max = 127.0)
+// CHECK:         edge.aten.sub.Tensor
 // CHECK:         edge.aten.mul.Tensor
 // CHECK-NEXT:    func.return

@@ -68,6 +68,7 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
 OTHERS: dict[str, Callable[..., Any]] = {
     "scaled along the reduction": lambda m, x: F.linear(x, m.w.float() * m.along_k),
     "of unsigned integers": lambda m, x: F.linear(x, (m.w + 128).to(torch.uint8).float()),
+    "of one row of integers, and scales of many": lambda m, x: F.linear(x, m.w[:1].float() * m.s[:, None]),
     "of a weight that is computed": lambda m, x: F.linear(x, (x[0, 0] > 0) * m.w.float()),
 }
 
@@ -150,3 +151,4 @@ def test_numbers_on_a_grid_are_those_of_pytorch() -> None:
             assert not run.slow_paths or all("amax" in str(path) for path in run.slow_paths)
             for got, wanted in zip(run(given), model(given), strict=True):
                 assert torch.equal(torch.as_tensor(got), wanted)
+                assert torch.equal(torch.as_tensor(got).signbit(), wanted.signbit())
