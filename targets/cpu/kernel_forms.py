@@ -121,9 +121,15 @@ def is_function(a: Arguments) -> bool:
     return is_real and exponent in KERNEL_POWERS and meta(a["self"]).shape == a["out"].shape
 
 
+def is_itself(a: Arguments) -> bool:
+    """Whether a cast is to what is given."""
+    return meta(a["self"]) == a["out"]
+
+
 # --- all of them -------------------------------------------------------------------------------------------------
 
 FORMS: dict[str, Form] = {
+    "aten._to_copy": Form(lambda aten, a: a["self"], frozenset(dt.DTYPES), is_itself, mixed=True),
     "aten.repeat": Form(repeated, frozenset(dt.DTYPES)),
     "aten.pow.Tensor_Tensor": Form(power, frozenset(dt.DTYPES), is_function),
     "aten.mm": Form(lambda aten, a: product(aten, "mm", a), WITH_KERNELS, is_matvec),

@@ -152,8 +152,14 @@ class IntegerWeights(OperatorPattern):
                 return found and replace(found, turned=not found.turned)
             case "aten._to_copy" if meta(value).dtype in EXACT:
                 # Each of these integers is a number of every float dtype; times a scale it is not.
-                found = integers(op.operands[0]) or self.weight(op.operands[0])
-                return found if found is not None and found.scale is None else None
+                found, given = integers(op.operands[0]) or self.weight(op.operands[0]), meta(op.operands[0])
+                exact = found is not None and (found.scale is None or given.dtype is meta(value).dtype)
+                return found if exact else None
+            case "aten.view" if meta(op.operands[0]).shape == meta(value).shape:
+                return self.weight(op.operands[0])
+            case "aten.sub.Tensor" if self.is_zero(op.operands[1]):
+                found = self.weight(op.operands[0])
+                return found if meta(op.operands[0]).shape == meta(value).shape else None
             case "aten.mul.Tensor" if meta(value).dtype is dt.Float:
                 x, y = op.operands
                 found = self.times(x, y) or self.times(y, x)
@@ -192,6 +198,8 @@ class IntegerWeights(OperatorPattern):
         """Whether zero points are known to be 0."""
         if not is_tensor(points):
             return points in (None, 0)
+        while (op := made_by(points, "aten.view", "aten._to_copy")) is not None:
+            points = op.operands[0]
         return points in self.constants and not self.constants[points].any()
 
 
