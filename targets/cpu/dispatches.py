@@ -8,7 +8,7 @@ many pieces is copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +25,7 @@ from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, resh
 from xdsl_exir.lowering.edge_to_linalg import meta_of
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, epilogue_input
 from xdsl_exir.targets.cpu.kernels import Bags, Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Scan
+from xdsl_exir.transforms.matching import static
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -136,8 +137,10 @@ def product(
     (left_factor, scaled), (right_factor, also_scaled) = (
         planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
     )
-    factor, pairs = left_factor * right_factor, in_pairs(planner, op, machine, lhs, rhs)
-    widening = pairs or unwiden(planner, rhs, op, HELD)
+    grouped = groups_of(planner, rhs, op) if plain and not batch else None
+    factor, pairs = left_factor * right_factor, [] if grouped else in_pairs(planner, op, machine, lhs, rhs)
+    widening = [*grouped.ops] if grouped else pairs or unwiden(planner, rhs, op, HELD)
+    rhs = grouped.weight if grouped else rhs
     lhs, rhs = (
         next((each.operands[0] for each in widening if each.results[0] is value), value)
         for value in (lhs, rhs)
@@ -161,6 +164,7 @@ def product(
         kernel = planner.target.tuned(kernel)
         held = dt.BFloat16 if pairs else meta_of(rhs).dtype
         kernel = replace(kernel, rhs_dtype=HELD.get(held))
+        kernel = replace(kernel, scaled=grouped.size) if grouped else kernel
         right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
     else:
         right = planner.plain(in_batches(planner.value(rhs), (*batch, k, n)))
@@ -183,6 +187,8 @@ def product(
         return b.convert(kernel.unpack(b, packed), meta_of(rhs).dtype)
 
     instead = {rhs: Packed(right, unpacked)} if kernel.rhs == "packed" else {}
+    if grouped:
+        first = [grouped.packed(planner, kernel, instead), *first]
 
     def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place
@@ -193,6 +199,53 @@ def product(
     ops = [*computed, *absorber.ops]
     dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops, dtype)
     return True
+
+
+@dataclass(frozen=True)
+class Groups:
+    """A known weight of which groups of rows have scales of their own."""
+
+    weight: SSAValue
+    scales: SSAValue
+    """[groups, 1, N]."""
+    count: int
+    size: int
+    """Of groups, and of the rows of each."""
+    ops: Sequence[OperatorOp]
+    """What made numbers of both."""
+
+    def packed(self, planner: Planner, kernel: Matmul, instead: dict[SSAValue, Packed]) -> Value:
+        """The scales as the kernel takes them, which it has `instead`."""
+        array: Array = planner.constants[self.scales].reshape(self.count, -1)
+        given = planner.constant(kernel.pack(array), dt.Float)
+
+        def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
+            return b.reshape(kernel.unpack(b, packed), shape_of(self.scales))
+
+        instead[self.scales] = Packed(given, unpacked)
+        return given
+
+
+def groups_of(planner: Planner, value: SSAValue, user: OperatorOp) -> Groups | None:
+    """What a weight is made of, taken out of it, if that is known integers in groups [groups, size, N], times known numbers [groups, 1, N]."""
+    root = planner.root(value)
+    op, shape = root.owner, static(shape_of(root))
+    if (
+        not isinstance(op, OperatorOp)
+        or op not in planner.pending
+        or op.SPEC.qualified_name != "aten.mul.Tensor"
+    ):
+        return None
+    x, scales = op.operands
+    if shape is None or len(shape) != 3 or shape_of(scales) != (shape[0], 1, shape[2]):
+        return None
+    widening = before_widening(planner, x, op, of=(dt.Char,))
+    if widening is None or not {scales, widening.operands[0]} <= planner.constants.keys():
+        return None
+    if not planner.is_private(root, value) or not planner.boundaries.are_together(op, user):
+        return None
+    del planner.pending[op]
+    return Groups(widening.operands[0], scales, shape[0], shape[1], [taken_out(planner, widening), op])
 
 
 def in_pairs(

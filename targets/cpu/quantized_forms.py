@@ -3,11 +3,12 @@ them; what is quantized and at once dequantized is rounded and clamped, in the k
 
     mm(x, permute(dequantize_per_channel(w, s)))    becomes    mm(x, _to_copy(permute(w))) * s
     mm(x, permute(_to_copy(w) * s))                 the same, of float32
+    mm(x, permute(view(view(w, [N, G, g]) * s)))    becomes    mm(x, view(view(_to_copy(permute(w)), [G, g, N]) * permute(s)))
     convolution(x, dequantize_per_channel(w, s), b) becomes    convolution(x, _to_copy(w), none) * s + b
 
     dequantize(quantize(x, s, z, low, high), s, z)  becomes    (clamp(round(x * (1 / s)) + z, low, high) - z) * s
 
-Scales are those of output channels, zero points are known to be 0. A fourth of the memory of float32 is read, where that takes most of the
+Scales are those of output channels, or of groups of the reduction for each of these; zero points are known to be 0. A fourth of the memory of float32 is read, where that takes most of the
 time; no weight is computed anew at each call. Results of products are rounded elsewhere: their last bits change.
 """
 
@@ -27,11 +28,12 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.targets.cpu.row_forms import Arguments, Form
 from xdsl_exir.transforms.fold_constants import constant_arguments, is_of_state
-from xdsl_exir.transforms.matching import is_tensor, known, made_by, same_arguments
+from xdsl_exir.transforms.matching import is_tensor, known, made_by, same_arguments, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
 PER_TENSOR, PER_CHANNEL = (f"quantized_decomposed.dequantize_per_{kind}" for kind in ("tensor", "channel"))
@@ -78,18 +80,20 @@ QUANTIZED_FORMS: dict[str, Form] = {
 
 @dataclass(frozen=True)
 class Weight:
-    """Integers, times a number or a vector of numbers along a dimension of theirs."""
+    """Integers, times a number or numbers along dimensions of theirs."""
 
     integers: SSAValue
     scale: SSAValue | float | None = None
-    along: int | None = None
-    """Which dimension; None for a number."""
+    along: tuple[int, ...] = ()
+    """Which dimensions; none for a number."""
     turned: bool = False
     """Whether the weight is these as a matrix whose dimensions are swapped."""
+    grouped: bool = False
+    """Whether they are [N, G, g], for a weight [N, G * g]."""
 
     def is_along(self, dim: int) -> bool:
         """Whether all integers at a place of a dimension have one scale."""
-        return self.along in (None, dim)
+        return self.along in ((), (dim,)) and not self.grouped
 
 
 @dataclass(frozen=True)
@@ -113,12 +117,11 @@ class IntegerWeights(OperatorPattern):
         weight = self.weight(a["mat2"])
         x, added = (a["mat1"], a["self"]) if "mat1" in a else (a["self"], None)
         plain = added is None or known(a["alpha"]) == known(a["beta"]) == 1
-        if (
-            weight is None
-            or not plain
-            or not weight.is_along(0 if weight.turned else 1)
-            or is_ready(a["mat2"])
-        ):
+        if weight is None or not plain or is_ready(a["mat2"]):
+            return KEEP
+        if weight.grouped and weight.turned:
+            return finished(aten, aten.mm(x, by_groups(aten, weight)), None, added, [-1])
+        if not weight.is_along(0 if weight.turned else 1):
             return KEEP
         integers = aten.permute(weight.integers, [1, 0]) if weight.turned else weight.integers
         made = aten.mm(x, aten._to_copy(integers, dtype=dt.Float))
@@ -155,8 +158,8 @@ class IntegerWeights(OperatorPattern):
                 found, given = integers(op.operands[0]) or self.weight(op.operands[0]), meta(op.operands[0])
                 exact = found is not None and (found.scale is None or given.dtype is meta(value).dtype)
                 return found if exact else None
-            case "aten.view" if meta(op.operands[0]).shape == meta(value).shape:
-                return self.weight(op.operands[0])
+            case "aten.view":
+                return seen_as(self.weight(op.operands[0]), meta(op.operands[0]).shape, meta(value).shape)
             case "aten.sub.Tensor" if self.is_zero(op.operands[1]):
                 found = self.weight(op.operands[0])
                 return found if meta(op.operands[0]).shape == meta(value).shape else None
@@ -177,10 +180,8 @@ class IntegerWeights(OperatorPattern):
         if found is None or found.scale is not None or meta(scale).dtype is not dt.Float or found.turned:
             return None
         shape = meta(scale).shape
-        several = [dim for dim, size in enumerate(shape, meta(x).ndim - len(shape)) if size != 1]
-        if len(several) > 1 or len(shape) > meta(x).ndim:
-            return None
-        return replace(found, scale=scale, along=several[0] if several else None)
+        several = tuple(dim for dim, size in enumerate(shape, meta(x).ndim - len(shape)) if size != 1)
+        return None if len(shape) > meta(x).ndim else replace(found, scale=scale, along=several)
 
     def dequantized(self, a: Mapping[str, Any]) -> Weight | None:
         """Integers that are dequantized, if their zero points are known to be 0."""
@@ -192,7 +193,7 @@ class IntegerWeights(OperatorPattern):
             or not self.is_zero(zero)
         ):
             return None
-        return replace(found, scale=scale, along=a.get("axis"))
+        return replace(found, scale=scale, along=(a["axis"],) if "axis" in a else ())
 
     def is_zero(self, points: Any) -> bool:
         """Whether zero points are known to be 0."""
@@ -212,6 +213,28 @@ def keep_integers(ctx: Context, module: ModuleOp) -> None:
     known = (constant_arguments(module, method, state) for method in methods)
     apply_once(module, IntegerWeights(ChainMap(*known)))
     region_dce(module.body)
+
+
+def seen_as(weight: Weight | None, given: Sequence[Dim], shape: Sequence[Dim]) -> Weight | None:
+    """A weight of a shape in another one: the same, or groups behind one another."""
+    if weight is None or given == shape:
+        return weight
+    groups = static(given) if not weight.grouped and not weight.turned and weight.along == (0, 1) else None
+    if groups is None or len(groups) != 3 or tuple(shape) != (groups[0], groups[1] * groups[2]):
+        return None
+    return replace(weight, grouped=True)
+
+
+def by_groups(aten: Namespace, weight: Weight) -> SSAValue:
+    """A weight [K, N], whose scales are those of groups of rows."""
+    shape, scale = static(meta(weight.integers).shape), weight.scale
+    assert shape is not None and isinstance(scale, SSAValue)  # noqa: PT018
+    columns, count, size = shape
+    integers = aten.permute(aten.view(weight.integers, [columns, count * size]), [1, 0])
+    scales = aten.permute(aten.view(scale, [columns, count]), [1, 0])
+    groups = aten.view(aten._to_copy(integers, dtype=dt.Float), [count, size, columns])
+    scaled = aten.mul.Tensor(groups, aten.view(scales, [count, 1, columns]))
+    return aten.view(scaled, [count * size, columns])
 
 
 def is_apart(op: OperatorOp) -> bool:

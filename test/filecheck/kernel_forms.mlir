@@ -158,3 +158,19 @@ func.func @on_a_grid(%x : tensor<8xf32>) -> tensor<8xf32> {
 // CHECK:         edge.aten.sub.Tensor
 // CHECK:         edge.aten.mul.Tensor
 // CHECK-NEXT:    func.return
+
+// Scales of groups of the reduction are those of groups of rows.
+func.func @scales_of_groups(%w : tensor<5x4xi8> {exir.input = #exir.input<buffer, "w">}, %s : tensor<5x2x1xf32> {exir.input = #exir.input<buffer, "s">}, %x : tensor<3x4xf32> {exir.input = #exir.input<user_input, "x">}) -> (tensor<3x5xf32>) {
+  %0 = edge.aten.view(%w, size = [5, 2, 2]) : (tensor<5x4xi8>) -> tensor<5x2x2xi8>
+  %1 = edge.aten._to_copy(%0, dtype = f32) : (tensor<5x2x2xi8>) -> tensor<5x2x2xf32>
+  %2 = edge.aten.mul.Tensor(%1, %s) : (tensor<5x2x2xf32>, tensor<5x2x1xf32>) -> tensor<5x2x2xf32>
+  %3 = edge.aten.view(%2, size = [5, 4]) : (tensor<5x2x2xf32>) -> tensor<5x4xf32>
+  %4 = edge.aten.permute(%3, dims = [1, 0]) : (tensor<5x4xf32>) -> tensor<4x5xf32>
+  %5 = edge.aten.mm(%x, %4) : (tensor<3x4xf32>, tensor<4x5xf32>) -> tensor<3x5xf32>
+  func.return %5 : tensor<3x5xf32>
+}
+// CHECK:       func.func @scales_of_groups
+// CHECK:         %[[W:[0-9]+]] = edge.aten.permute({{.*}}) : (tensor<5x4xi8>) -> tensor<4x5xi8>
+// CHECK:         edge.aten._to_copy(%[[W]], dtype = f32) : (tensor<4x5xi8>) -> tensor<4x5xf32>
+// CHECK:         edge.aten.mul.Tensor({{.*}}) : (tensor<2x2x5xf32>, tensor<2x1x5xf32>) -> tensor<2x2x5xf32>
+// CHECK:         edge.aten.mm

@@ -77,6 +77,8 @@ class Matmul(Kernel):
     has an instruction for it, pairs of neighbours along the reduction, of which there is a whole number, are multiplied at once (`lhs_dtype`): a step
     takes two, and they lie together.
 
+    Weights that are packed may have a scale for each column of `scaled` steps of the reduction: an argument of its own behind them, packed as they are.
+
     Batch dimensions of size 1 in `lhs_batch` or `rhs_batch` are broadcast (both default to `batch`). Strides, in elements over all of
     an operand's dimensions, say that it is a view; the last dimension of out and of the right-hand side must have stride 1.
     """
@@ -101,6 +103,7 @@ class Matmul(Kernel):
     """Of the left-hand side, if pairs are multiplied: it lies along the reduction then."""
     out_dtype: Literal["f16", "bf16"] | None = None
     """Of the result, if the epilogue ends in numbers of another."""
+    scaled: int | None = None
     choice: Choice = field(default_factory=Choice)
 
     @property
@@ -168,7 +171,7 @@ class Matmul(Kernel):
 
     @property
     def weights(self) -> Sequence[int]:
-        return (1,) if self.rhs == "packed" else ()
+        return () if self.rhs != "packed" else (1, 2) if self.scaled else (1,)
 
     @property
     def choices(self) -> Sequence[Choice]:
@@ -195,7 +198,7 @@ class Matmul(Kernel):
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
         steps = self.steps
-        if not (isinstance(self.m, int) and isinstance(steps, int)) or self.dots:
+        if not (isinstance(self.m, int) and isinstance(steps, int)) or self.dots or self.scaled:
             return []
         if steps <= (DEEP if self.packs else BEFORE * DEEP):
             return []
@@ -245,6 +248,8 @@ class Matmul(Kernel):
             "lhs": memref((*lhs_batch, *lhs), self.lhs_dtype or self.dtype, self.lhs_strides),
             "rhs": memref(rhs, self.rhs_dtype or self.dtype, self.rhs_strides),
         }
+        if self.scaled:
+            types["scales"] = memref((self.panels, self.k // self.scaled, self.width), self.dtype)
         types |= {f"in{i}": operand.type for i, operand in enumerate(self.epilogue.inputs)}
         if self.scratch:
             types["scratch"] = memref(self.scratch, self.dtype)

@@ -163,6 +163,27 @@ class Task:
 
     def tile(self, panel: Panel, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
         """The products of rows from `row` on, by vectors of a panel."""
+        product = self.product
+        if product.scaled is None:
+            return self.sums_of(panel, rows, row, part)
+        b, vectors, size = self.b, len(panel.masks), product.scaled
+        scales = b.buffers["scales"]
+
+        def add(group: Index, carried: list[SSAValue]) -> list[SSAValue]:
+            own = [
+                b.load(scales, [panel.index, group, v * product.lanes], product.lanes, None, product.dtype)
+                for v in range(vectors)
+            ]
+            made = self.sums_of(panel, rows, row, Part(b.mul(group, size), size))
+            flat = [pair for each in made for pair in zip(each, own, strict=True)]
+            return [b.fma(*pair, held) for pair, held in zip(flat, carried, strict=True)]
+
+        zero = b.constant(0.0, product.dtype, product.lanes)
+        totals = b.reduce(product.k // size, [zero] * (rows * vectors), add)
+        return [totals[r * vectors : (r + 1) * vectors] for r in range(rows)]
+
+    def sums_of(self, panel: Panel, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
+        """Those of a part of the reduction."""
         product, vectors = self.product, len(panel.masks)
         short = product.batch and isinstance(product.k, int) and product.k <= BLOCK
         limit = NARROW_BLOCK if product.n == 1 or short else BLOCK

@@ -31,6 +31,7 @@ class Quantized(nn.Module):
         for name, shape in {"w": (N, K), "filters": (N, 8, 3, 3)}.items():
             self.register_buffer(name, torch.randint(-127, 128, shape, dtype=torch.int8, generator=generator))
         self.register_buffer("s", torch.rand(N, generator=generator) / 50 + 0.01)
+        self.register_buffer("of_groups", torch.rand(N, K // 8, 1, generator=generator) / 50 + 0.01)
         self.register_buffer("along_k", torch.rand(K, generator=generator))
         self.register_buffer("z", torch.full((N,), zero_point))
         self.register_buffer("b", torch.randn(N, generator=generator))
@@ -62,12 +63,20 @@ PRODUCTS: dict[str, Callable[..., Any]] = {
     "per channel": lambda m, x: F.linear(x, per_channel(m, m.w), m.b),
     "per channel, with zero points": lambda m, x: F.linear(x, per_channel(m, m.w, m.z), m.b).relu(),
     "per tensor": lambda m, x: F.linear(x, Q.dequantize_per_tensor(m.w, 0.02, 0, *GRID)),
+    "in groups": lambda m, x: F.linear(x, (m.w.view(N, -1, 8).float() * m.of_groups).view(N, K), m.b).relu(),
+    "in groups, as torchao has them": lambda m, x: F.linear(
+        x, ((m.w.reshape(N, -1, 8).float() - m.z.view(N, 1, 1).float()) * m.of_groups).reshape(N, K).float()
+    ),
     "on a grid": lambda m, x: F.linear(on_grid(x), per_channel(m, m.w), m.b),
     "on its own grid": lambda m, x: F.linear(on_own_grid(x), per_channel(m, m.w), m.b),
 }
 OTHERS: dict[str, Callable[..., Any]] = {
     "scaled along the reduction": lambda m, x: F.linear(x, m.w.float() * m.along_k),
     "of unsigned integers": lambda m, x: F.linear(x, (m.w + 128).to(torch.uint8).float()),
+    "in groups of columns": lambda m, x: (
+        x[:, :40] @ (m.w.view(40, -1, K).float() * m.s[:8, None]).view(40, -1)
+    ),
+    "in groups, turned twice": lambda m, x: x @ (m.w.T.reshape(K, -1, 4).float() * m.s[:80, None]).view(K, N),
     "of one row of integers, and scales of many": lambda m, x: F.linear(x, m.w[:1].float() * m.s[:, None]),
     "of a weight that is computed": lambda m, x: F.linear(x, (x[0, 0] > 0) * m.w.float()),
 }

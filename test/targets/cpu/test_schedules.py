@@ -130,6 +130,20 @@ def test_matmul_of_ragged_sizes(machine: str, rhs: Any) -> None:
         close(actual, right, size)
 
 
+@pytest.mark.parametrize("machine", MACHINES)
+def test_matmul_by_scaled_groups(machine: str) -> None:
+    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
+    expected: list[np.ndarray] = []
+    sizes = [(1, 300, 64, 32), (1, 20, 96, 96), (7, 130, 96, 8), (40, 33, 12, 4)]
+    for m, n, k, group in sizes:
+        kernel = Matmul(m, n, k, rhs_dtype="i8", scaled=group, machine=MACHINES[machine])
+        a, b, scales = random(m, k), random(k, n).astype(np.int8), random(k // group, n)
+        cases.append((kernel, [a, kernel.pack(b), kernel.pack(scales)], (m, n)))
+        expected.append(a @ (b * scales.repeat(group, 0)))
+    for size, actual, right in zip(sizes, run_all(cases), expected, strict=True):
+        close(actual, right, size)
+
+
 def values(*shape: int) -> np.ndarray:
     """Integers, whose sums of products are exact."""
     return np.random.default_rng(sum(shape)).integers(-3, 4, shape).astype(np.float32)
