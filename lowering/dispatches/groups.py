@@ -45,7 +45,7 @@ LARGE_SIZE = 1 << 15
 """Elements that such a function makes, or reads to make fewer."""
 DIRECT = "direct"
 """The attribute of functions whose results may be computed in their destination. MLIR's eliminate-empty-tensors takes the
-destination of one result for what another is made of too, where both are one tensor with other elements written over: of one type, then."""
+destination of one result for what another is made of too, where both are one tensor with other elements written over: of one dtype, then."""
 WRITES = scf.ForOp | tensor.InsertSliceOp
 MOST = 128
 """Operators of a group, and their operands: MLIR's bufferization takes time that grows with more than a function's length."""
@@ -164,10 +164,11 @@ def linalg_function(
 ) -> FuncOp:
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
-    lowered = linalg_of(block, types := [value.type for value in outputs])
+    lowered = linalg_of(block, [value.type for value in outputs])
     if large and not any(map(begins_anew, lowered.walk())):
         lowered.attributes[LARGE] = UnitAttr()
-    if len({*types}) == len(types) or not any(isinstance(op, WRITES) for op in lowered.walk()):
+    apart = len({value.dtype for value in arguments[len(arguments) - len(outputs) :]}) == len(outputs)
+    if apart or not any(isinstance(op, WRITES) for op in lowered.walk()):
         lowered.attributes[DIRECT] = UnitAttr()
     return destination_style(lowered, arguments)
 

@@ -242,10 +242,19 @@ def groups_of(planner: Planner, value: SSAValue, user: OperatorOp) -> Groups | N
     widening = before_widening(planner, x, op, of=(dt.Char,))
     if widening is None or not {scales, widening.operands[0]} <= planner.constants.keys():
         return None
+    in_order = is_view_of(value, root) and is_view_of(x, widening.results[0])
+    if not in_order or shape_of(widening.operands[0]) != shape_of(value):
+        return None
     if not planner.is_private(root, value) or not planner.boundaries.are_together(op, user):
         return None
     del planner.pending[op]
     return Groups(widening.operands[0], scales, shape[0], shape[1], [taken_out(planner, widening), op])
+
+
+def is_view_of(value: SSAValue, source: SSAValue) -> bool:
+    """Whether a value is another one in another shape."""
+    op = value.owner
+    return isinstance(op, OperatorOp) and op.SPEC.qualified_name == "aten.view" and op.operands[0] is source
 
 
 def in_pairs(
@@ -256,8 +265,10 @@ def in_pairs(
     m, k = shape_of(lhs)[-2:]
     if not machine.pairs or m == 1 or not isinstance(k, int) or k % 2:
         return []
-    found = [before_widening(planner, value, op, alone=False, of=HELD) for value in (lhs, rhs)]
-    widening = [each for each in found if each is not None and is_of_pairs(planner, each.operands[0])]
+    found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
+    widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]
+    integers = known_integers(planner, rhs, op)
+    widening += [integers] if integers is not None else []
     fits = len(widening) == 2
     if not fits and widening == found[:1] and rhs in planner.constants:
         packed = len(shape_of(rhs)) == 2 and is_static(shape_of(rhs))
@@ -265,12 +276,11 @@ def in_pairs(
     return [taken_out(planner, each) for each in widening] if fits else []
 
 
-def is_of_pairs(planner: Planner, value: SSAValue) -> bool:
-    """Whether a value is of bfloat16, or known integers that bfloat16 holds."""
-    dtype = meta_of(value).dtype
-    return dtype is dt.BFloat16 or (
-        dtype is dt.Char and value in planner.constants and len(shape_of(value)) == 2
-    )
+def known_integers(planner: Planner, value: SSAValue, user: OperatorOp) -> OperatorOp | None:
+    """What makes a matrix of known integers of 8 bits, which bfloat16 holds too; not of a view of what it makes."""
+    made = before_widening(planner, value, user, through_views=False, of=(dt.Char,))
+    known = made is not None and made.operands[0] in planner.constants and len(shape_of(value)) == 2
+    return made if known else None
 
 
 def is_held(array: Array, dtype: dt.DType) -> bool:

@@ -77,6 +77,11 @@ OTHERS: dict[str, Callable[..., Any]] = {
         x[:, :40] @ (m.w.view(40, -1, K).float() * m.s[:8, None]).view(40, -1)
     ),
     "in groups, turned twice": lambda m, x: x @ (m.w.T.reshape(K, -1, 4).float() * m.s[:80, None]).view(K, N),
+    "of a view of what is widened": lambda m, x: x @ m.w.float().view(K, N),
+    "of integers on the left": lambda m, x: m.w.float() @ x.T,
+    "of groups that are turned": lambda m, x: (
+        x @ (m.w.view(-1, 8, N).float() * m.s.view(1, N)[:, None]).view(N, K).T
+    ),
     "of one row of integers, and scales of many": lambda m, x: F.linear(x, m.w[:1].float() * m.s[:, None]),
     "of a weight that is computed": lambda m, x: F.linear(x, (x[0, 0] > 0) * m.w.float()),
 }
@@ -115,10 +120,12 @@ def test_products_of_halves(dtype: Any, rows: int) -> None:
     assert kernel.rhs_dtype == ("bf16" if kernel.lhs_dtype else "i8")
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("name", OTHERS)
-def test_other_products(name: str) -> None:
+def test_other_products(name: str, dtype: Any) -> None:
+    """Also of numbers that were bfloat16, which are multiplied in pairs where the machine does that."""
     torch.manual_seed(0)
-    check(Quantized(OTHERS[name]), torch.randn(5, K))
+    check(Quantized(lambda m, x: OTHERS[name](m, x.float())), torch.randn(5, K).to(dtype))
 
 
 def test_zero_points_that_are_not_zero() -> None:
