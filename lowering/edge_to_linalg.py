@@ -39,7 +39,7 @@ from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
 from xdsl_exir.lowering.preparation import PLAIN
 from xdsl_exir.lowering.signatures import keep_signature
-from xdsl_exir.lowering.sizes import is_computable
+from xdsl_exir.lowering.sizes import Sizes, is_computable
 from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type, tensor_of
 from xdsl_exir.transforms.forget_sizes import is_number
 from xdsl_exir.transforms.partition import inline_dispatches
@@ -314,6 +314,10 @@ def meta_of(value: SSAValue) -> TensorMeta:
     """Shape and dtype of a tensor of the edge program."""
     assert is_tensor_type(value.type)
     return tensor_meta(value.type)
+
+
+def shape_of(value: SSAValue) -> Sizes:
+    return meta_of(value).shape
 
 
 def literal(builder: LinalgBuilder, op: ConstantOp) -> Tensor:

@@ -20,15 +20,13 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.buffers import Buffer, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, reshaped
-from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.targets.cpu.dispatches import (
     SCHEDULES,
     before_view,
     placed,
-    shape_of,
     strides_of,
     swapped,
-    unwiden,
 )
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, input_of
 from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
@@ -36,6 +34,7 @@ from xdsl_exir.targets.cpu.kernels.chain import FEWEST
 from xdsl_exir.targets.cpu.kernels.row_nodes import needed
 from xdsl_exir.targets.cpu.kernels.tails import without_tail
 from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, must, space_of
+from xdsl_exir.targets.cpu.widenings import unwiden
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner

@@ -17,23 +17,20 @@ from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.buffers import Array, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import reshaped
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.lowering.tensors import storage_type
-from xdsl_exir.targets.cpu.dispatches import (
-    HELD,
-    Schedule,
-    before_widening,
-    dispatch,
-    is_as_said,
-    is_float32,
-    is_held,
-    meta_of,
-    shape_of,
-    taken_out,
-    unwiden,
-)
+from xdsl_exir.targets.cpu.dispatches import Schedule, dispatch, is_as_said
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
+from xdsl_exir.targets.cpu.widenings import (
+    HELD,
+    before_widening,
+    is_float32,
+    is_held,
+    taken_out,
+    unwiden,
+)
 from xdsl_exir.transforms.matching import static
 
 if TYPE_CHECKING:

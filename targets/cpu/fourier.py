@@ -11,7 +11,8 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.body_types import PARTS
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
-from xdsl_exir.targets.cpu.dispatches import ELEMENTS, Schedule, meta_of, seen_along, shape_of
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
+from xdsl_exir.targets.cpu.dispatches import ELEMENTS, Schedule, seen_along
 from xdsl_exir.targets.cpu.kernels import Fourier, Machine
 from xdsl_exir.targets.cpu.kernels.fourier import LONGEST
 

@@ -12,8 +12,9 @@ from xdsl_exir.lowering.dispatches import groups
 from xdsl_exir.lowering.dispatches.boundaries import Formed
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.views import is_view, part
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.targets.cpu.copies import FEW
-from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, shape_of
+from xdsl_exir.targets.cpu.dispatches import Schedule
 from xdsl_exir.targets.cpu.kernels import Machine
 
 if TYPE_CHECKING:

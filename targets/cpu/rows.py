@@ -17,7 +17,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import RENAMES, expanded, reshaped
-from xdsl_exir.lowering.edge_to_linalg import meta_of
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.lowering.sizes import lengthwise, static
 from xdsl_exir.targets.cpu.across import SCRATCH, dispatch_across, one_sized
 from xdsl_exir.targets.cpu.elements import elementwise
@@ -70,10 +70,6 @@ class Space:
 
     leading: Shape
     length: Dim
-
-
-def shape_of(value: SSAValue) -> Shape:
-    return meta_of(value).shape
 
 
 def last(shape: Shape) -> Space:

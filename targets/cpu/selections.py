@@ -10,8 +10,9 @@ from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.dispatches.outline import Outline
 from xdsl_exir.lowering.dispatches.views import reshaped
+from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.lowering.tensors import storage_type
-from xdsl_exir.targets.cpu.dispatches import Schedule, meta_of, seen_along, shape_of
+from xdsl_exir.targets.cpu.dispatches import Schedule, seen_along
 from xdsl_exir.targets.cpu.kernels import Machine, Select
 from xdsl_exir.targets.cpu.order_forms import is_selected
 from xdsl_exir.targets.cpu.orders import ORDERED, has_places
