@@ -22,7 +22,7 @@ from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
 from xdsl_exir.dialects.arguments import SENTINEL, SYMBOLIC
-from xdsl_exir.dialects.backend import DelegateOp
+from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Results, flat_results
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_attr, number_value, symbolic_type
 from xdsl_exir.dialects.meta import may_equal
@@ -175,6 +175,11 @@ def _usual(number: Any) -> Any:
 def in_delegate(op: Operation) -> bool:
     """Whether an operation is part of what a backend runs."""
     return isinstance(op.parent_op(), DelegateOp)
+
+
+def is_apart(op: Operation) -> bool:
+    """Whether an operation is in a delegate or a dispatch, which are what they say."""
+    return isinstance(op.parent_op(), DelegateOp | DispatchOp)
 
 
 class Canonicalization(RulePattern):

@@ -152,8 +152,7 @@ def product(
     if rhs in planner.constants and not batch and is_static((k, n)):
         kernel = planner.target.tuned(kernel)
         held = dt.BFloat16 if pairs else meta_of(rhs).dtype
-        kernel = replace(kernel, rhs_dtype=HELD.get(held))
-        kernel = replace(kernel, scaled=grouped.size) if grouped else kernel
+        kernel = replace(kernel, rhs_dtype=HELD.get(held), scaled=grouped.size if grouped else None)
         right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
     else:
         right = planner.plain(in_batches(planner.value(rhs), (*batch, k, n)))

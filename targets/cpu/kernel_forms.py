@@ -29,8 +29,9 @@ from xdsl_exir.lowering.dispatches.views import is_view
 from xdsl_exir.targets.cpu.convolution_forms import CONVOLUTION_FORMS
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
-from xdsl_exir.targets.cpu.quantized_forms import QUANTIZED_FORMS, is_apart, keep_integers
+from xdsl_exir.targets.cpu.quantized_forms import QUANTIZED_FORMS, keep_integers
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, WITH_KERNELS, Arguments, Form, narrowed
+from xdsl_exir.transforms.canonicalization import is_apart
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.fold_batch_norm import FoldBatchNorm
@@ -122,8 +123,8 @@ def is_function(a: Arguments) -> bool:
 
 
 def is_itself(a: Arguments) -> bool:
-    """Whether a cast is to what is given."""
-    return meta(a["self"]) == a["out"]
+    """Whether a cast is to what is given, as `canonicalize` drops it too."""
+    return a["memory_format"] is None and meta(a["self"]) == a["out"]
 
 
 # --- all of them -------------------------------------------------------------------------------------------------

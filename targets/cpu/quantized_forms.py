@@ -26,26 +26,24 @@ from xdsl.ir import SSAValue
 from xdsl.transforms.dead_code_elimination import region_dce
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.backend import DelegateOp, DispatchOp
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, cast, meta
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.program import methods_of, state_of
 from xdsl_exir.targets.cpu.row_forms import Arguments, Form
+from xdsl_exir.transforms.canonicalization import is_apart
+from xdsl_exir.transforms.canonicalizations.pointwise import is_lossless
+from xdsl_exir.transforms.canonicalizations.quantization import DEQUANTIZE, QUANTIZE
 from xdsl_exir.transforms.fold_constants import constant_arguments, is_of_state
 from xdsl_exir.transforms.matching import is_tensor, known, made_by, same_arguments, static
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
 
-PER_TENSOR, PER_CHANNEL = (f"quantized_decomposed.dequantize_per_{kind}" for kind in ("tensor", "channel"))
-EXACT = frozenset({dt.Float, dt.Double, dt.Half, dt.BFloat16})
-"""Dtypes that hold all integers of 8 bits."""
+PER_CHANNEL = "quantized_decomposed.dequantize_per_channel"
 
 
 def rounded(aten: Namespace, a: Arguments) -> Results:
     """What quantizing leaves of a tensor, by one scale and zero point: float32 holds all its steps."""
-    quantizing = made_by(
-        a["input"], *(f"quantized_decomposed.quantize_per_tensor{name}" for name in ("", ".tensor"))
-    )
+    quantizing = made_by(a["input"], *QUANTIZE)
     if quantizing is None or not same_arguments(quantizing, {name: a[name] for name in GRID}):
         return KEEP
     given = quantizing.arguments()
@@ -67,13 +65,13 @@ GRID = ("scale", "zero_point", "dtype")
 SHORT = frozenset({dt.Byte, dt.Char, dt.Short})
 """Integers of which float32 holds all sums of two."""
 QUANTIZED_FORMS: dict[str, Form] = {
-    f"{PER_TENSOR}{name}": Form(
+    name: Form(
         rounded,
-        EXACT,
+        frozenset({dt.Float, dt.Half, dt.BFloat16}),
         lambda a: meta(a["input"]).dtype in SHORT,
         mixed=True,
     )
-    for name in ("", ".tensor")
+    for name in DEQUANTIZE
 }
 """By operator."""
 
@@ -153,9 +151,12 @@ class IntegerWeights(OperatorPattern):
             case "aten.permute":
                 found = self.weight(op.operands[0]) if a["dims"] == [1, 0] else None
                 return found and replace(found, turned=not found.turned)
-            case "aten._to_copy" if meta(value).dtype in EXACT:
-                # Each of these integers is a number of every float dtype; times a scale it is not.
-                found, given = integers(op.operands[0]) or self.weight(op.operands[0]), meta(op.operands[0])
+            case "aten._to_copy" if is_lossless(dt.Char, meta(value).dtype):
+                # Each of these integers is a number of such a dtype; times a scale it is not.
+                found, given = (
+                    integers_of_state(op.operands[0]) or self.weight(op.operands[0]),
+                    meta(op.operands[0]),
+                )
                 exact = found is not None and (found.scale is None or given.dtype is meta(value).dtype)
                 return found if exact else None
             case "aten.view":
@@ -169,7 +170,7 @@ class IntegerWeights(OperatorPattern):
                 return (
                     found if found is not None and meta(found.integers).shape == meta(value).shape else None
                 )
-            case name if name in (PER_CHANNEL, *QUANTIZED_FORMS) and meta(value).dtype is dt.Float:
+            case name if name in (PER_CHANNEL, *DEQUANTIZE) and meta(value).dtype is dt.Float:
                 return self.dequantized(a)
             case _:
                 return None
@@ -185,7 +186,7 @@ class IntegerWeights(OperatorPattern):
 
     def dequantized(self, a: Mapping[str, Any]) -> Weight | None:
         """Integers that are dequantized, if their zero points are known to be 0."""
-        found = integers(a["input"])
+        found = integers_of_state(a["input"])
         scale, zero = (a.get(f"{name}s", a.get(name)) for name in ("scale", "zero_point"))
         if (
             found is None
@@ -237,18 +238,13 @@ def by_groups(aten: Namespace, weight: Weight) -> SSAValue:
     return aten.view(scaled, [count * size, columns])
 
 
-def is_apart(op: OperatorOp) -> bool:
-    """Whether an operation is in a delegate or a dispatch, which are what they say."""
-    return isinstance(op.parent_op(), DelegateOp | DispatchOp)
-
-
 def is_ready(weight: SSAValue) -> bool:
     """Whether a weight is integers that are widened, and nothing else."""
     widening = made_by(weight, "aten._to_copy")
-    return widening is not None and integers(widening.operands[0]) is not None
+    return widening is not None and integers_of_state(widening.operands[0]) is not None
 
 
-def integers(value: SSAValue) -> Weight | None:
+def integers_of_state(value: SSAValue) -> Weight | None:
     """Integers of 8 bits of a program's state."""
     return Weight(value) if meta(value).dtype is dt.Char and is_of_state(value) else None
 

@@ -116,15 +116,14 @@ class Groups:
     weight: SSAValue
     scales: SSAValue
     """[groups, 1, N]."""
-    count: int
     size: int
-    """Of groups, and of the rows of each."""
+    """Rows of a group."""
     ops: Sequence[OperatorOp]
     """What made numbers of both."""
 
     def packed(self, planner: Planner, kernel: Matmul, instead: dict[SSAValue, Packed]) -> Value:
         """The scales as the kernel takes them, which it has `instead`."""
-        array: Array = planner.constants[self.scales].reshape(self.count, -1)
+        array: Array = planner.constants[self.scales].squeeze(1)
         given = planner.constant(kernel.pack(array), dt.Float)
 
         def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
@@ -156,7 +155,7 @@ def groups_of(planner: Planner, value: SSAValue, user: OperatorOp) -> Groups | N
     if not planner.is_private(root, value) or not planner.boundaries.are_together(op, user):
         return None
     del planner.pending[op]
-    return Groups(widening.operands[0], scales, shape[0], shape[1], [taken_out(planner, widening), op])
+    return Groups(widening.operands[0], scales, shape[1], [taken_out(planner, widening), op])
 
 
 def is_view_of(value: SSAValue, source: SSAValue) -> bool:
