@@ -6,6 +6,8 @@ import os
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -35,6 +37,7 @@ from xdsl_exir.program import CallingConvention, Program, signature_of
 from xdsl_exir.runtime.given_state import replaced_state
 from xdsl_exir.runtime.guards import Guards, Seen, check_input, check_written, plain_array
 from xdsl_exir.runtime.quick_calls import ByShapes, Quick, QuickCall, Shapes, shapes_of
+from xdsl_exir.runtime.results import apart, lying
 from xdsl_exir.runtime.targets import HostEngine, Memory, Target, find_target, register_target
 from xdsl_exir.targets.cpu.machine import Processor, check_name, processor
 from xdsl_exir.threads import UNFORKED, Lock, cached_property
@@ -278,7 +281,7 @@ class Executable:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the first method, as the model is called in Python. Raises `InputError` for inputs that do not fit."""
-        return self.method()(*args, **kwargs)
+        return self._first(*args, **kwargs)
 
     def manual_seed(self, seed: int) -> None:
         """Starts the stream of random numbers anew: from then on they are those that PyTorch draws on the CPU after
@@ -406,6 +409,31 @@ class Method:
         self.by_shapes = ByShapes(self.quick_of)
 
     @cached_property
+    def alone(self) -> int:
+        """How many arguments a call has, where each is an array and positional; -1 elsewhere. Raises `InputError` where what the model
+        returns cannot be made."""
+        from xdsl_exir.exchange import pytree
+
+        if self.convention is None or any(slot.is_constant for slot in self.convention.inputs):
+            return -1
+        pytree.check_known(self.convention.out_spec)
+        match self.convention.in_spec.children:
+            case (positional, named) if not named.children and all(
+                x.kind is None for x in positional.children
+            ):
+                return len(positional.children)
+            case _:
+                return -1
+
+    @cached_property
+    def in_order(self) -> Callable[[list[Any]], Any]:
+        """What a call returns, of the arrays in it."""
+        from xdsl_exir.exchange import pytree
+
+        spec = self.convention.out_spec if self.convention is not None else pytree.LEAF
+        return itemgetter(0) if spec.kind is None else partial(pytree.unflatten, spec=spec)
+
+    @cached_property
     def is_symbolic(self) -> bool:
         """Whether arrays of more shapes than one may be given."""
         return any(plain is None for plain in self.plain)
@@ -439,6 +467,8 @@ class Method:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Runs the method as the model is called in Python: pytrees of arrays in, pytrees out."""
+        if not kwargs and len(args) == self.alone and (found := self.quickly(args)) is not None:
+            return self.in_order(found)
         from xdsl_exir.exchange import pytree
 
         convention = self.convention
@@ -459,24 +489,27 @@ class Method:
                 inputs.append(leaf)
             elif leaf != slot.constant or type(leaf) is not type(slot.constant):
                 raise InputError(f"input '{slot.name}' was {slot.constant!r} at export, is {leaf!r}")
-        return pytree.unflatten(self.flat(inputs), convention.out_spec)
+        return self.in_order(self.flat(inputs))
 
     def flat(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the method on flat user inputs (arrays or numbers) and returns its flat user outputs.
 
         Inputs are those that the program takes. Outputs are all that the model returns, constants among them.
         """
-        shapes = shapes_of(inputs) if self.is_symbolic else None
-        quick = self.quick if shapes is None else self.by_shapes.get(shapes)
-        if quick is not None and (found := quick(inputs)) is not None:
+        if (found := self.quickly(inputs)) is not None:
             return found
         outputs = self.run(inputs)
-        if shapes is not None and quick is None:
-            self.by_shapes.meet(shapes)
+        if self.is_symbolic:
+            self.by_shapes.meet(shapes_of(inputs))
         if self.convention is None:
             return outputs
         computed = iter(outputs)
         return [slot.constant if slot.is_constant else next(computed) for slot in self.convention.outputs]
+
+    def quickly(self, inputs: Sequence[Any]) -> list[Any] | None:
+        """What `flat` returns, for arrays as they usually are; None where more of Python is needed: then nothing ran."""
+        quick = self.by_shapes.get(shapes_of(inputs)) if self.is_symbolic else self.quick
+        return None if quick is None else quick(inputs)
 
     def run(self, inputs: Sequence[Any]) -> list[Any]:
         """Runs the method; returns the user outputs that it computes. Gradients are the executable's from then on."""
@@ -547,28 +580,6 @@ class Method:
 def is_saved(spec: InputSpec) -> bool:
     """Whether an argument is what a module's `state_dict` has."""
     return spec.kind is InputKind.PARAMETER or (spec.kind is InputKind.BUFFER and spec.persistent)
-
-
-def apart(results: Sequence[Any], written: Sequence[Any], owned: Sequence[Any]) -> list[Any]:
-    """The results, copied where they lie in the memory of inputs that are about to be written: an operator that changes no
-    element, as `clone`, may have given its operand. A result that is its own input stays, of which `owned` has the one that each is written back to."""
-
-    def lies_in(value: Any, each: Any) -> bool:
-        return is_array(value) and is_array(each) and np.may_share_memory(value, each)
-
-    return [
-        value.copy() if value is not own and any(lies_in(value, each) for each in written) else value
-        for value, own in zip(results, owned, strict=True)
-    ]
-
-
-def lying(value: Any, dim_order: Sequence[int] | None) -> Any:
-    """An array with its dimensions in this order in memory, row-major where none is given; copied if they are not."""
-    if not is_array(value) or value.ndim == 0:
-        return value
-    if dim_order is None:
-        return np.ascontiguousarray(value)
-    return np.ascontiguousarray(value.transpose(dim_order)).transpose(np.argsort(dim_order))
 
 
 GRADIENTS = (OutputKind.GRADIENT_TO_PARAMETER, OutputKind.GRADIENT_TO_USER_INPUT)

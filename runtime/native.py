@@ -5,6 +5,7 @@ Weights are arguments of the compiled functions: pointers to arrays that were pa
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from xdsl_exir.dialects.signature import PLAN, SIGNATURE
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.tensors import TensorMeta, is_tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
-from xdsl_exir.exchange.arrays import aligned_bytes, array_of, is_plain_tensor
+from xdsl_exir.exchange.arrays import aligned_bytes
 from xdsl_exir.interpreter.backend import registered_names
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.lowering.checks import take_checks
@@ -45,9 +46,8 @@ from xdsl_exir.names import own_name
 from xdsl_exir.program import REWRITING, Program, methods_of, signature_of
 from xdsl_exir.runtime.drivers import PlannedMethod, find
 from xdsl_exir.runtime.linking import describe, entry, load_objects, words_of
-from xdsl_exir.runtime.quick import NOWHERE, quick
+from xdsl_exir.runtime.quick import NOWHERE, array_if_tensor, quick
 from xdsl_exir.runtime.quick_calls import QuickCall
-from xdsl_exir.runtime.tensors import addresses_of
 from xdsl_exir.targets.cpu.compile import (
     Unit,
     llvm_ir_of,
@@ -96,6 +96,7 @@ class Call:
         self.arena = len(words)
         """Where in the words this is described, as inputs and outputs are."""
         self.words = words_of(words + describe(self.memory))
+        self.at = ctypes.addressof(self.words)
 
     def bind(
         self, symbols: Sequence[int], inputs: Sequence[Array], outputs: Sequence[Array], arena_bytes: int
@@ -190,13 +191,11 @@ class NativeMethod(PlannedMethod):
         self.put_back(call)
         made = [(dtype, shape) for shape, dtype in results]
         run = quick([*types, *made], places, self.entry_address)
-        run_there = quick(made, call.outputs, self.entry_address)
-        if run is None or run_there is None:
+        if run is None:
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
-        addresses = addresses_of(types)
-        returned, turn, ndarray, known = self.returned, self.turn, np.ndarray, len(symbols)
-        repeats = bool(plan.copies)
+        known, arena_bytes, returned = len(symbols), frame.arena_bytes, self.returned
+        asserts, repeats, turns = returned < len(results), bool(plan.copies), bool(self.turned)
         taken = [positions.index(position) for position in self.passed] if repeats else []
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
@@ -204,34 +203,23 @@ class NativeMethod(PlannedMethod):
                 return None
             outputs = [empty(shape, dtype) for shape, dtype in results]
             call = take()
-            call.words[:known] = symbols
-            call.reserve(frame.arena_bytes)
-            if inputs and inputs[0].__class__ is not ndarray and (found := addresses(inputs)) is not None:
-                words = call.words
-                for place, address in zip(places, found, strict=False):
-                    if place != NOWHERE:
-                        words[place] = words[place + 1] = address
-                done = run_there(outputs, words)
-            else:
-                done = run([*inputs, *outputs], call.words)
-            if not done and any(map(is_plain_tensor, inputs)):
-                arrays = list(map(as_array, inputs))
-                done = run([*arrays, *outputs], call.words)
+            if known:
+                call.words[:known] = symbols
+            if arena_bytes > call.capacity:
+                call.reserve(arena_bytes)
+            done = run(inputs, outputs, call.at)
             put_back(call)
-            if not done or not all(outputs[returned:]):
+            if not done or (asserts and not all(outputs[returned:])):
                 return None
             if repeats:
-                self.repeat([as_array(inputs[at]) for at in taken], outputs)
-            del outputs[returned:]  # what is asserted holds
-            turn(outputs)
+                self.repeat([array_if_tensor(inputs[at]) for at in taken], outputs)
+            if asserts:
+                del outputs[returned:]
+            if turns:
+                self.turn(outputs)
             return outputs
 
         return called
-
-
-def as_array(value: Any) -> Any:
-    """An array, where a tensor was given for one."""
-    return array_of(value) if is_plain_tensor(value) else value
 
 
 def is_assertion(check: OperatorOp) -> bool:

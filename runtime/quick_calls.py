@@ -31,14 +31,16 @@ class Quick(Protocol):
         ...
 
 
-class ByShapes(dict[Shapes, "QuickCall | None"]):
+class ByShapes(dict["Shapes | None", "QuickCall | None"]):
     """Quick calls by the shapes that arrays had with which calls went well: what is asked of their sizes holds."""
 
     def __init__(self, make: Callable[[Shapes], QuickCall | None]):
         self.make = make
 
-    def meet(self, shapes: Shapes) -> None:
-        """A call with arrays of these shapes went well. What comes twice will come again: then there is a quick call."""
+    def meet(self, shapes: Shapes | None) -> None:
+        """A call with arrays of these shapes went well, which was not quick. What comes twice will come again: then there is a quick call."""
+        if shapes is None or self.get(shapes) is not None:
+            return
         if len(self) >= MOST_SHAPES:
             self.clear()
         self[shapes] = self.make(shapes) or no_call if shapes in self else None

@@ -190,9 +190,43 @@ def test_tensors_are_quick_too(dtype: torch.dtype) -> None:
     given = call([rows, index])
     assert given is not None
     np.testing.assert_array_equal(given[0].astype(np.float32), rows[index].float())
+    given = call([rows.clone().requires_grad_(), index])
+    assert given is not None
+    np.testing.assert_array_equal(given[0].astype(np.float32), rows[index].float())
     # Of others all is looked at before.
-    assert call([rows.clone().requires_grad_(), index]) is None
+    assert call([torch.nn.Parameter(rows), index]) is None
     assert call([rows.to_sparse(), index]) is None
+    assert call([rows.to("meta"), index]) is None
+
+
+def test_tensors_of_a_class_that_does_not_say_where_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those of PyTorch before 2.10."""
+    monkeypatch.setattr(quick, "exchange_of", lambda kind: 0)
+    x, y = torch.randn(6, 4).unbind(0)[:2]
+    exported = torch.export.export(Doubled(), (x, y))
+    call = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native").method().quick
+    assert call is not None
+    given = call([x, y])
+    assert given is not None
+    np.testing.assert_array_equal(given[0], x * 2 - y)
+    assert call([x.clone().requires_grad_(), y]) is None
+
+
+def test_calls_as_the_model_is_called_are_quick_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each argument is an array; others are taken apart, and all is said of what does not fit."""
+    x, y = torch.randn(6, 4), torch.randn(6, 4)
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(torch.export.export(Doubled(), (x, y))), "native")
+    method = run.method()
+    looked_at: list[Any] = []
+    flat = method.flat
+    monkeypatch.setattr(method, "flat", lambda inputs: looked_at.append(inputs) or flat(inputs))
+    np.testing.assert_array_equal(run(x, y.numpy()), x * 2 - y)
+    assert not looked_at
+    np.testing.assert_array_equal(run(x, y=y), x * 2 - y)
+    assert len(looked_at) == 1
+    for args in ((x,), (x, [y]), (x, None), (x, y, y)):
+        with pytest.raises(InputError):
+            run(*args)
 
 
 def test_tensors_that_lie_otherwise() -> None:
@@ -209,6 +243,7 @@ def test_tensors_that_lie_otherwise() -> None:
         "part": torch.randn(12, 4)[::2],
         "from a place on": torch.randn(30)[3:27].view(6, 4),
         "negative": complex_ones.conj().imag,
+        "negative and in order": torch._neg_view(x),
         "array": x.numpy(),
     }
     for name, other in others.items():
