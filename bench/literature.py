@@ -18,7 +18,7 @@ from typing import Any
 import ml_dtypes
 import torch
 from layers import LAYERS, Layer, numerics, sequences
-from turns import as_tensor, best, differs
+from turns import as_tensor, best, differs, set_threads
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError
@@ -104,7 +104,7 @@ def main() -> None:
     options = parser.parse_args()
     dtype = getattr(torch, options.dtype)
     warnings.simplefilter("ignore")
-    torch.set_num_threads(options.threads)
+    set_threads(options.threads)
     shares: dict[str, float] = {}
     for name in options.names or LAYERS:
         line, shares[name] = measure(name, options.engine, options.dynamic, options.seconds, dtype)

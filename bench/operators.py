@@ -13,19 +13,16 @@ from __future__ import annotations
 import argparse
 import fnmatch
 import math
-import os
 import sys
 import time
 import warnings
 from typing import Any
 
-os.environ.setdefault("KMP_BLOCKTIME", "2")
-
 import torch
 from more_operator_cases import CASES
 from operator_cases import BYTES, Call
 from torch import nn
-from turns import best
+from turns import best, set_threads
 
 import xdsl_exir
 
@@ -92,7 +89,7 @@ def main() -> int:
     if options.list:
         print(*names, f"{len(names)} cases", sep="\n")
         return 0
-    torch.set_num_threads(options.threads)
+    set_threads(options.threads)
     ratios: dict[str, dict[str, float]] = {size: {} for size in options.sizes}
     print(f"{'case':30}{'size':>5}{'eager ms':>11}{'ours ms':>11}{'ratio':>8}{'compile':>9}")
     for name in names:
@@ -118,5 +115,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    os.environ["OMP_NUM_THREADS"] = os.environ.get("OMP_NUM_THREADS", "1")
     sys.exit(main())

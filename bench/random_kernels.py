@@ -6,7 +6,7 @@ A seed is a program: a contraction (a convolution of one to three dimensions, tr
 recurrent layer) or a plain tensor, of sizes as nobody would round them, and up to six layers after it: activations,
 normalisations, pools, reductions, losses, arithmetic. Results are compared with eager's in float64 (within four times eager's own
 error and a little of the largest number); times are the least in turns, in milliseconds, of one
-thread the process' CPU time (`OMP_NUM_THREADS` says ours, `--threads` eager's). `--show` prints the programs alone.
+thread (`--threads`) the process' CPU time. `--show` prints the programs alone.
 `--dynamic` exports them with all sizes symbolic, and looks at the numbers at several sizes alone.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from turns import as_tensor, best, differs
+from turns import as_tensor, best, differs, set_threads
 
 import xdsl_exir
 
@@ -473,7 +473,7 @@ def main() -> None:
     args = parser.parse_args()
     dtype = getattr(torch, args.dtype)
     Most.elements, Most.products = Most.elements * args.larger, Most.products * args.larger
-    torch.set_num_threads(args.threads)
+    set_threads(args.threads)
     clock = time.process_time if args.threads == 1 else time.perf_counter
     warnings.simplefilter("ignore")
 

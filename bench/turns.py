@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -10,6 +11,13 @@ from typing import Any
 import torch
 
 PAUSE = 0.002
+
+
+def set_threads(count: int) -> None:
+    """Of both: ours are those of OpenMP's runtime, which is loaded with the first code. Its threads go to sleep in the pause between turns."""
+    torch.set_num_threads(count)
+    os.environ["OMP_NUM_THREADS"] = str(count)
+    os.environ.setdefault("KMP_BLOCKTIME", "2")
 
 
 def seconds(call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:

@@ -141,14 +141,16 @@ class OperationBuilder:
         """Adds an operation without results."""
         self.block.add_op(kind.create(operands=operands, regions=regions, properties=properties))
 
-    def constant(self, value: float | bool | tuple[int, ...], dtype: str = "f32", lanes: int = 0) -> SSAValue:
+    def constant(
+        self, value: float | bool | tuple[float, ...], dtype: str = "f32", lanes: int = 0
+    ) -> SSAValue:
         """A number, in all lanes if there are any, or one for each lane; once per function, at its top."""
         key = (repr(value), dtype, lanes)
         if key not in self.known:
             self.known[key] = self._constant(value, dtype, lanes)
         return self.known[key]
 
-    def _constant(self, value: float | bool | tuple[int, ...], dtype: str, lanes: int) -> SSAValue:
+    def _constant(self, value: float | bool | tuple[float, ...], dtype: str, lanes: int) -> SSAValue:
         type = type_of(dtype, lanes)
         if lanes and isinstance(value, float) and not isfinite(value):
             # xDSL reads dense attributes of these as other numbers.

@@ -329,7 +329,7 @@ def each_along(b: LinalgBuilder, input: Tensor, lines: Sequence[Adaptive]) -> It
         shape[dim] = line.count
 
 
-def even_lines(input: Tensor, counts: Sizes) -> list[Sliding] | None:
+def even_lines(input: Tensor | TensorMeta, counts: Sizes) -> list[Sliding] | None:
     """Adaptive windows that all have one extent, as others at equal distances."""
     sizes = input.shape[input.ndim - len(counts) :]
     even = [line for pair in zip(sizes, counts, strict=True) if (line := evenly(*pair)) is not None]
@@ -342,8 +342,7 @@ def everywhere(coordinates: Sequence[tuple[Scalar, Scalar]]) -> Scalar:
 
 
 def lines_of(
-    b: LinalgBuilder,
-    input: Tensor,
+    input: Tensor | TensorMeta,
     out: TensorMeta,
     kernel_size: Sequence[int],
     stride: Sequence[int],

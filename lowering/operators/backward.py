@@ -141,7 +141,7 @@ def avg_pool_backward(
     out: Out,
 ) -> Tensor:
     pooled = TensorMeta(grad_output.shape, grad_output.dtype)
-    lines = lines_of(b, self, pooled, kernel_size, stride, padding, [1] * len(kernel_size))
+    lines = lines_of(self, pooled, kernel_size, stride, padding, [1] * len(kernel_size))
     return spread(b, grad_output, lines, count_include_pad, divisor_override, out[0])
 
 

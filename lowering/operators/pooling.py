@@ -67,7 +67,7 @@ def max_pool_with_indices(
     dilation: list[int],
     out: Out,
 ) -> tuple[Tensor, Tensor]:
-    lines = lines_of(b, self, out[0], kernel_size, stride, padding, dilation)
+    lines = lines_of(self, out[0], kernel_size, stride, padding, dilation)
     return max_of(b, sliding_windows(b, self, lines, lowest(self.dtype)), out)
 
 
@@ -252,7 +252,7 @@ def avg_pool(
     divisor_override: int | None,
     out: Out,
 ) -> Tensor:
-    lines = lines_of(b, self, out[0], kernel_size, stride, padding, [1] * len(kernel_size))
+    lines = lines_of(self, out[0], kernel_size, stride, padding, [1] * len(kernel_size))
     return sliding_average(b, self, lines, count_include_pad, divisor_override, out[0])
 
 

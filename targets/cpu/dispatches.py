@@ -8,9 +8,9 @@ many pieces is copies.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xdsl.ir import SSAValue
 
@@ -22,9 +22,11 @@ from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import RENAMES, is_view, permuted, reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
+from xdsl_exir.lowering.windows import Sliding, even_lines, lines_of
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber, epilogue_input
-from xdsl_exir.targets.cpu.kernels import Bags, Columns, Conv2d, Kernel, Machine, Matmul, MaxPool2d, Scan
-from xdsl_exir.targets.cpu.widenings import HELD, before_widening, groups_of, in_pairs, unwiden
+from xdsl_exir.targets.cpu.kernels import Bags, Columns, Conv2d, Kernel, Machine, Matmul, Pool, Scan
+from xdsl_exir.targets.cpu.kernels.pooling import Pooled
+from xdsl_exir.targets.cpu.widenings import HELD, Groups, before_widening, groups_of, in_pairs, unwiden
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -123,60 +125,31 @@ def product(
         return False
     if not is_as_said(planner, (*batch, m, k, *batch, k, n), (*shape_of(lhs), *shape_of(rhs))):
         return False
-    (left_factor, scaled), (right_factor, also_scaled) = (
-        planner.unscale(value, op) if plain else (1.0, []) for value in (lhs, rhs)
-    )
-    grouped = groups_of(planner, rhs, op) if plain and not batch else None
-    factor, pairs = left_factor * right_factor, [] if grouped else in_pairs(planner, op, machine, lhs, rhs)
-    widening = [*grouped.ops] if grouped else pairs or unwiden(planner, rhs, op, HELD)
-    rhs = grouped.weight if grouped else rhs
-    lhs, rhs = (
-        next((each.operands[0] for each in widening if each.results[0] is value), value)
-        for value in (lhs, rhs)
-    )
-    apart = batches_apart(planner, lhs, rhs) if batch else None
+    sides = sides_of(planner, op, machine, lhs, rhs)
+    apart = batches_apart(planner, sides.lhs, sides.rhs) if batch else None
     if apart is not None:
         lhs, rhs, batch = apart
+        sides = replace(sides, lhs=lhs, rhs=rhs)
     frame = (*batch, m, n)
     first = [] if bias is None else [broadcast(planner, bias, frame)]
     absorber = Absorber(planner, result, lambda value: True, frame, narrows=plain)
     absorber.run()
     stored = meta_of(absorber.result).dtype
-    kernel = Matmul(m, n, k, tuple(batch), epilogue=absorber.epilogue(first, factor), machine=machine)
+    epilogue = absorber.epilogue(first, sides.factor)
+    kernel = Matmul(m, n, k, tuple(batch), epilogue=epilogue, machine=machine)
     kernel = replace(kernel, dtype=ELEMENTS[dtype], out_dtype=HALVES.get(stored))
-    left = planner.plain(in_batches(planner.value(lhs), (*batch, m, k)))
-    if pairs:
-        left = left if left.strides[-1] == 1 else planner.contiguous(left)
-        kernel = replace(kernel, lhs_dtype="bf16")
-    kernel = replace(kernel, lhs_strides=strides_of(left))
-    if rhs in planner.constants and not batch and is_static((k, n)):
-        kernel = planner.target.tuned(kernel)
-        held = dt.BFloat16 if pairs else meta_of(rhs).dtype
-        kernel = replace(kernel, rhs_dtype=HELD.get(held), scaled=grouped.size if grouped else None)
-        right = planner.constant(kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False)), held)
-    else:
-        right = planner.plain(in_batches(planner.value(rhs), (*batch, k, n)))
-        if 1 not in right.strides[-2:]:
-            right = planner.contiguous(right)
-        transposed = right.strides[-1] != 1
-        if transposed and m == 1 and left.strides[-1] != 1:
-            left = planner.contiguous(left)  # a row, for which the kernel need not pack a matrix
-            kernel = replace(kernel, lhs_strides=None)
-        right = swapped(right) if transposed else right
-        layout = "transposed" if transposed else "row_major"
-        kernel = replace(kernel, rhs_strides=strides_of(right), rhs_dtype=HELD.get(right.dtype))
-        kernel = planner.target.tuned(replace(kernel, rhs=layout))
+    kernel, left, right = laid(planner, kernel, sides)
     absorber.commit()
     out, place = placed(planner, result, frame, stored)
     kernel = replace(kernel, out_strides=None if out.is_contiguous else out.strides)
-    computed = [*widening, *scaled, *also_scaled, op]
+    computed = [*sides.ops, op]
 
     def unpacked(b: LinalgBuilder, packed: Tensor) -> Tensor:
-        return b.convert(kernel.unpack(b, packed), meta_of(rhs).dtype)
+        return b.convert(kernel.unpack(b, packed), meta_of(sides.rhs).dtype)
 
-    instead = {rhs: Packed(right, unpacked)} if kernel.rhs == "packed" else {}
-    if grouped:
-        first = [grouped.packed(planner, kernel, instead), *first]
+    instead = {sides.rhs: Packed(right, unpacked)} if kernel.rhs == "packed" else {}
+    if sides.groups:
+        first = [sides.groups.packed(planner, kernel, instead), *first]
 
     def body(arguments: Sequence[Value]) -> Body | None:
         stored = absorber.result if absorber.ops else place
@@ -187,6 +160,61 @@ def product(
     ops = [*computed, *absorber.ops]
     dispatch(planner, kernel, [left, right, *first, *absorber.inputs], out, body, ops, dtype)
     return True
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Both sides of a product as a kernel reads them: not what makes float32 of them, nor what multiplies all of one."""
+
+    lhs: SSAValue
+    rhs: SSAValue
+    factor: float
+    """Of the product."""
+    ops: Sequence[OperatorOp]
+    """What made the sides of these."""
+    pairs: bool = False
+    """Whether they are bfloat16 that is multiplied in pairs."""
+    groups: Groups | None = None
+    """What the right-hand side is, if its rows have scales in groups."""
+
+
+def sides_of(planner: Planner, op: OperatorOp, machine: Machine, lhs: SSAValue, rhs: SSAValue) -> Sides:
+    """The sides of a product, taken out of what waits to make them."""
+    if meta_of(op.results[0]).dtype is not dt.Float:
+        return Sides(lhs, rhs, 1.0, [])
+    (left, scaled), (right, also_scaled) = planner.unscale(lhs, op), planner.unscale(rhs, op)
+    factor, factors = left * right, [*scaled, *also_scaled]
+    groups = groups_of(planner, rhs, op) if len(shape_of(lhs)) == 2 else None
+    if groups is not None:
+        return Sides(lhs, groups.weight, factor, [*groups.ops, *factors], groups=groups)
+    pairs = in_pairs(planner, op, machine, lhs, rhs)
+    widening = pairs or unwiden(planner, rhs, op, HELD)
+    narrow: dict[SSAValue, SSAValue] = {each.results[0]: each.operands[0] for each in widening}
+    return Sides(narrow.get(lhs, lhs), narrow.get(rhs, rhs), factor, [*widening, *factors], bool(pairs))
+
+
+def laid(planner: Planner, kernel: Matmul, sides: Sides) -> tuple[Matmul, Value, Value]:
+    """The kernel for its sides as they lie, and these: a matrix that is known is packed, others are read where they are."""
+    rhs, (m, n, k) = sides.rhs, (kernel.m, kernel.n, kernel.k)
+    left = planner.plain(in_batches(planner.value(sides.lhs), (*kernel.batch, m, k)))
+    if sides.pairs:
+        left = left if left.strides[-1] == 1 else planner.contiguous(left)
+        kernel = replace(kernel, lhs_dtype="bf16")
+    if rhs in planner.constants and not kernel.batch and is_static((k, n)):
+        kernel = planner.target.tuned(replace(kernel, lhs_strides=strides_of(left)))
+        held, size = dt.BFloat16 if sides.pairs else meta_of(rhs).dtype, sides.groups and sides.groups.size
+        kernel = replace(kernel, rhs_dtype=HELD.get(held), scaled=size)
+        packed = kernel.pack(planner.constants[rhs].astype(held.numpy, copy=False))
+        return kernel, left, planner.constant(packed, held)
+    right = planner.plain(in_batches(planner.value(rhs), (*kernel.batch, k, n)))
+    right = right if 1 in right.strides[-2:] else planner.contiguous(right)
+    layout = "row_major" if right.strides[-1] == 1 else "transposed"
+    if layout == "transposed":
+        right = swapped(right)
+        if m == 1 and left.strides[-1] != 1:
+            left = planner.contiguous(left)  # a row, for which the kernel need not pack a matrix
+    kernel = replace(kernel, rhs=layout, rhs_strides=strides_of(right), rhs_dtype=HELD.get(right.dtype))
+    return planner.target.tuned(replace(kernel, lhs_strides=strides_of(left))), left, right
 
 
 def placed(planner: Planner, result: SSAValue, frame: Shape, dtype: dt.DType) -> tuple[Value, SSAValue]:
@@ -304,39 +332,78 @@ POOLED = {dt.Float: "f32", dt.Double: "f64", dt.Half: "f16", dt.BFloat16: "bf16"
 """Dtypes whose maxima of windows have kernels."""
 
 
-@schedule("aten.max_pool2d_with_indices", MaxPool2d)
-def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    a = op.arguments()
-    result, indices = op.results
-    kernel, padding, dilation = a["kernel_size"], a["padding"], a["dilation"]
-    stride = a["stride"] or kernel
-    shape = shape_of(a["self"])
-    dtype = POOLED.get(meta_of(result).dtype)
-    if indices.uses or dtype is None or 0 in (*shape, *shape_of(result)):
+def pooled(
+    planner: Planner,
+    op: OperatorOp,
+    kind: Pooled,
+    lines: Sequence[Sliding],
+    machine: Machine,
+    **counting: Any,
+) -> bool:
+    """Pooling along lines of windows, of which some says how what is in them is counted."""
+    x, result = op.operands[0], op.results[0]
+    shape, dtype, space = shape_of(x), POOLED.get(meta_of(result).dtype), len(lines)
+    widths = [line.width for line in lines if isinstance(line.width, int)]
+    if dtype is None or len(widths) < space or 0 in (*shape, *shape_of(result)):
         return False
-    pool = MaxPool2d(
-        prod(shape[:-2]),
-        (shape[-2], shape[-1]),
-        (shape_of(result)[-2], shape_of(result)[-1]),
-        (kernel[0], kernel[1]),
-        (stride[0], stride[1]),
-        (padding[0], padding[1]),
-        (dilation[0], dilation[1]),
-        machine,
-        dtype,
+    pool = Pool(
+        kind,
+        prod(shape[:-space]),
+        tuple(line.size for line in lines),
+        tuple(line.count for line in lines),
+        tuple(widths),
+        tuple(line.step for line in lines),
+        tuple(line.pad for line in lines),
+        tuple(line.spread for line in lines),
+        **counting,
+        machine=machine,
+        dtype=dtype,
     )
-    if not pool.sees or not pool.unrolls:
+    if not pool.unrolls:
         return False
-    source = planner.contiguous(planner.value(a["self"]))
-    planes = reshaped(source, (pool.planes, *pool.size))
-    out = planner.make(result)
-    target = reshaped(out, (pool.planes, *pool.out_size))
+    planes = reshaped(planner.contiguous(planner.value(x)), (pool.planes, *pool.size))
+    target = reshaped(planner.make(result), (pool.planes, *pool.out_size))
     assert planes is not None
     assert target is not None
     wide = dt.Double if pool.wide == "f64" else dt.Float
     arguments = [planes, planner.allocate(pool.scratch, wide), target]
     planner.call_kernel(pool, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op])
     return True
+
+
+def lines_along(op: OperatorOp) -> list[Sliding]:
+    """The windows of a pool's arguments."""
+    a = op.arguments()
+    options = a["kernel_size"], a["stride"], a["padding"], a.get("dilation") or [1] * len(a["kernel_size"])
+    return lines_of(meta_of(a["self"]), meta_of(op.results[0]), *options)
+
+
+@schedule("aten.max_pool2d_with_indices", Pool)
+@schedule("aten.max_pool3d_with_indices", Pool)
+def _max_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    return not op.results[1].uses and pooled(planner, op, "max", lines_along(op), machine)
+
+
+@schedule("aten.avg_pool2d", Pool)
+@schedule("aten.avg_pool3d", Pool)
+def _avg_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    a = op.arguments()
+    given = {"divisor": a["divisor_override"], "counts_padding": a["count_include_pad"]}
+    return pooled(planner, op, "mean", lines_along(op), machine, **given)
+
+
+@schedule("aten._adaptive_avg_pool2d", Pool)
+@schedule("aten._adaptive_avg_pool3d", Pool)
+@schedule("aten.adaptive_max_pool2d", Pool)
+@schedule("aten.adaptive_max_pool3d", Pool)
+def _adaptive_pool(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
+    """Where windows are all alike."""
+    result, *indices = op.results
+    counts = shape_of(result)[-len(op.arguments()["output_size"]) :]
+    if any(value.uses for value in indices) or 0 in counts:
+        return False
+    lines = even_lines(meta_of(op.operands[0]), counts)
+    return lines is not None and pooled(planner, op, "max" if indices else "mean", lines, machine)
 
 
 # --- reductions over outer dimensions ------------------------------------------------------------------------

@@ -529,6 +529,10 @@ ROW_FORMS: dict[str, Form] = {
         f"aten.arg{name}": Form(place_of(f"a{name}", False), frozenset({dt.Long}), mixed=True)
         for name in ("max", "min")
     },
+    **{
+        f"aten.{name}": Form(itself(name), FLOATS, never)
+        for name in ("avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+    },
     "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }
 """By operator."""

@@ -24,7 +24,7 @@ from xdsl_exir.targets.cpu.kernels.description import Constant, Elementwise, Epi
 from xdsl_exir.targets.cpu.kernels.fourier import Fourier
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
-from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
+from xdsl_exir.targets.cpu.kernels.pooling import Pool
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
@@ -46,8 +46,8 @@ __all__ = [
     "KthValue",
     "Machine",
     "Matmul",
-    "MaxPool2d",
     "Order",
+    "Pool",
     "Rows",
     "Scan",
     "Select",

@@ -28,7 +28,7 @@ from xdsl_exir.targets.cpu.kernels.copies import Copy
 from xdsl_exir.targets.cpu.kernels.fourier import Fourier
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.orders import Order
-from xdsl_exir.targets.cpu.kernels.pooling import MaxPool2d
+from xdsl_exir.targets.cpu.kernels.pooling import Pool
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
 from xdsl_exir.targets.cpu.kernels.topk import TopK
@@ -47,8 +47,8 @@ PARTS: Mapping[str, type] = {
             Conv2d,
             Copy,
             Fourier,
-            MaxPool2d,
             Order,
+            Pool,
             Scan,
             Select,
             TopK,

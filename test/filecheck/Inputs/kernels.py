@@ -14,7 +14,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Input,
     Machine,
     Matmul,
-    MaxPool2d,
+    Pool,
     Rows,
     Step,
 )
@@ -52,7 +52,7 @@ KERNELS = {
     "transposed": Matmul(4, 4, 4, rhs="transposed", machine=ONE),
     "channels": Conv2d(1, 2, 3, 3, 4, (2, 2), machine=ONE),
     "depthwise": Conv2d(1, 2, 4, 4, 2, (3, 3), padding=(1, 1), groups=2, machine=Machine(4, 32, 1)),
-    "pool": MaxPool2d(1, (4, 4), (2, 2), (2, 2), (2, 2), machine=ONE),
+    "pool": Pool("max", 1, (4, 4), (2, 2), (2, 2), (2, 2), (0, 0), (1, 1), machine=ONE),
     "rows": Rows(
         (3,),
         (Input((3, 6)),),

@@ -32,7 +32,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Kernel,
     Machine,
     Matmul,
-    MaxPool2d,
+    Pool,
     Rows,
     Step,
 )
@@ -115,7 +115,7 @@ KERNELS: dict[str, Kernel] = {
     "deep": Matmul(50, 40, 5000, rhs="row_major"),
     "along rows": Matmul(512, 600, 10, rhs="transposed"),
     "chosen": Matmul(5, 40, 3, choice=Choice(None, 4, 3)),
-    "pool": MaxPool2d(2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1)),
+    "pool": Pool("mean", 2, (S0, S1), (S0, S1), (3, 3), (1, 1), (1, 1), (1, 1)),
     "rows": table_rows(),
     "fourier": Fourier(3, 8, 1, "c2r", False, 8, 2, "f64"),
     "halves": Columns(2, 5, 16, "max", "f16", "f32"),
