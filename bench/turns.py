@@ -10,7 +10,8 @@ from typing import Any
 
 import torch
 
-PAUSE = 0.002
+PAUSE, PAUSE_OF_THREADS = 0.002, 0.01
+"""Seconds between turns: of several threads those of GNU's runtime, eager's, wait for work that long before they sleep."""
 
 
 def set_threads(count: int) -> None:
@@ -36,12 +37,13 @@ def best(
     first = seconds(ours, clock), seconds(eager, clock)
     if max(first) > limit:
         return first
+    pause = PAUSE if torch.get_num_threads() == 1 else PAUSE_OF_THREADS
     found, end = [math.inf, math.inf], time.perf_counter() + min(limit, max(0.15, 12 * sum(first)))
     while time.perf_counter() < end:
         for which, call in enumerate((ours, eager)):
-            time.sleep(PAUSE)
+            time.sleep(pause)
             # Of short calls several, since the first one after a pause is slow.
-            for _ in range(max(1, min(20, int(0.002 / max(first[which], 1e-6))))):
+            for _ in range(max(1, min(20, int(0.002 / max(min(first[which], found[which]), 1e-6))))):
                 found[which] = min(found[which], seconds(call, clock))
     return found[0], found[1]
 

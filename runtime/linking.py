@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
 import platform
-import re
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,67 +20,11 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
 from xdsl_exir.lowering.mlir import INTERFACE, TO_LLVM, Pass
 from xdsl_exir.lowering.pack_arguments import ENTRY
+from xdsl_exir.runtime.openmp import OPENMP, addresses, jit
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.targets.cpu.objects import compile_object, support_object, symbols_of
 from xdsl_exir.threads import once
-
-INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
-
-OPENMP = "__kmpc_"
-"""What the names of OpenMP's functions begin with."""
-
-# All are LLVM's runtime (Intel's is built from it), first the one of the tools' own version.
-_OPENMP_FOLDERS = (
-    "/usr/lib/llvm-22/lib",
-    f"{sys.prefix}/lib",
-    f"/usr/lib/{platform.machine()}-linux-gnu",
-    "/usr/lib",
-)
-_OPENMP_FILES = ("libomp.so.5", "libomp.so", "libiomp5.so")
-_OPENMP_NAME = re.compile(r"/lib(iomp5|omp5?)[-.][^/]*$")
-"""What the runtime's file is called, also as packages that bring their own rename it."""
-
-
-def find_openmp(folders: Sequence[str] = _OPENMP_FOLDERS) -> Path:
-    """LLVM's OpenMP runtime. Raises ToolchainError with the install command when there is none."""
-    places = (Path(folder, file) for folder in folders for file in _OPENMP_FILES)
-    found = next((path for path in places if path.is_file()), None)
-    if found is None:
-        raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
-    return found
-
-
-def loaded_openmp() -> list[Path]:
-    """The OpenMP runtimes of this kind that are in this process."""
-    maps = Path("/proc/self/maps")
-    lines = maps.read_text("utf-8", "surrogateescape").splitlines() if maps.exists() else []
-    mapped = dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5)
-    return [Path(path) for path in mapped if _OPENMP_NAME.search(path) and Path(path).is_file()]
-
-
-@functools.cache
-def _openmp() -> ctypes.CDLL:
-    """The OpenMP runtime, of which a process should have one: what others brought (MKL), else what they would bring.
-
-    Two of them end the process, unless they are told that it is all right: to our code it is, which calls one of them only."""
-    everyones = ctypes.CDLL(None)
-    if hasattr(everyones, f"{OPENMP}fork_call"):
-        return everyones
-    loaded = loaded_openmp()
-    if len(loaded) != 1:
-        os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
-    # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
-    return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
-
-
-def _jit() -> Any:
-    """One of LLVM's JITs, with the linker that puts all of an object file in one place; it lives as long as what it links.
-
-    The older one takes memory section by section: in a large process they may lie further apart than relocations reach. Each
-    library has one of its own: a JIT keeps some 9 kB of a library that is gone.
-    """
-    return llvm_binding().create_lljit_compiler(use_jit_link=True)
 
 
 @once
@@ -91,7 +33,7 @@ def _support() -> Any:
     builder = llvm_binding().JITLibraryBuilder().add_object_img(support_object())
     for name in libcalls.NAMES:
         builder.export_symbol(name)
-    return builder.link(_jit(), "support")
+    return builder.link(jit(), "support")
 
 
 @functools.cache
@@ -110,7 +52,7 @@ def _address(name: str) -> int | None:
     """Address of a function that code calls; None where nothing has it."""
     if name in libcalls.NAMES:
         return _support()[name]
-    for library in (_openmp(),) if name.startswith(OPENMP) else _system():
+    for library in _system():
         if (function := getattr(library, name, None)) is not None:
             return ctypes.cast(function, ctypes.c_void_p).value
     return None
@@ -140,7 +82,9 @@ def load_objects(objects: Sequence[bytes]) -> Library:
     symbols, builder = symbols_of(objects), llvm_binding().JITLibraryBuilder()
     for data in objects:
         builder.add_object_img(data)
-    found = {name: _address(name) for name in sorted(symbols.needed)}
+    parallel = sorted(name for name in symbols.needed if name.startswith(OPENMP))
+    found = addresses(parallel) if parallel else dict[str, int | None]()
+    found |= {name: _address(name) for name in sorted(symbols.needed) if name not in found}
     if missing := [name for name, address in found.items() if address is None]:
         raise ToolchainError(f"the code calls what no library here has: {', '.join(missing)}")
     for name, address in found.items():
@@ -148,7 +92,7 @@ def load_objects(objects: Sequence[bytes]) -> Library:
     names = sorted(name for name in symbols.defined if name.startswith((ENTRY, INTERFACE)))
     for name in names:
         builder.export_symbol(name)
-    tracker = builder.link(_jit(), "library")
+    tracker = builder.link(jit(), "library")
     return Library(tracker, {name: tracker[name] for name in names})
 
 

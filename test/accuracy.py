@@ -34,7 +34,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.program import Program
 from xdsl_exir.runtime.fallback import make_engine
-from xdsl_exir.runtime.linking import find_openmp
+from xdsl_exir.runtime.openmp import find_openmp
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge
 from xdsl_exir.transforms.decompose_aten import DecomposeAten
 

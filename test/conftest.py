@@ -21,7 +21,7 @@ from xdsl_exir import errors
 from xdsl_exir.dialects.spec import specs
 from xdsl_exir.lowering import mlir
 from xdsl_exir.runtime import kept_code
-from xdsl_exir.runtime.linking import find_openmp
+from xdsl_exir.runtime.openmp import find_openmp
 from xdsl_exir.targets.cpu.machine import NATIVE, VARIABLE, llvm_binding
 from xdsl_exir.universe import unregister_ops
 

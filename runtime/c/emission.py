@@ -15,8 +15,9 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
 from xdsl_exir.runtime.c.interface import CLibrary
 from xdsl_exir.runtime.c.wrapper import wrapper_text
-from xdsl_exir.runtime.linking import OPENMP, c_compiler, find_c_tool, find_openmp, link_shared, linker
+from xdsl_exir.runtime.linking import c_compiler, find_c_tool, link_shared, linker
 from xdsl_exir.runtime.native import Planned
+from xdsl_exir.runtime.openmp import OPENMP, find_openmp
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.objects import OneModule, one_module, support_object, symbols_of
 from xdsl_exir.threads import cached_property

@@ -22,7 +22,7 @@ import xdsl_exir
 from xdsl_exir import ExirError
 from xdsl_exir.program import Program, context
 from xdsl_exir.runtime.c.library import Artifact, compile_library
-from xdsl_exir.runtime.linking import find_openmp
+from xdsl_exir.runtime.openmp import find_openmp
 from xdsl_exir.targets.cpu import machine as processors
 from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES, canonical

@@ -23,7 +23,7 @@ import pytest
 
 import xdsl_exir
 from xdsl_exir.runtime.executable import Executable
-from xdsl_exir.runtime.linking import find_openmp
+from xdsl_exir.runtime.openmp import find_openmp
 from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.threads import UNFORKED, Lock, cached_property, once
 

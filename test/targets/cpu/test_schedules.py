@@ -27,6 +27,7 @@ from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.vector_builder import Lanes
 from xdsl_exir.runtime import linking
+from xdsl_exir.runtime.openmp import find_openmp
 from xdsl_exir.targets.cpu import objects
 from xdsl_exir.targets.cpu.kernels import (
     Constant,
@@ -533,7 +534,7 @@ def test_a_missing_function_is_named() -> None:
 def test_shared_object_needs_only_libc_and_openmp(tmp_path: Path) -> None:
     kernel = Matmul(96, 200, 77, machine=MACHINES["threads"])
     (tmp_path / "kernel.o").write_bytes(objects.compile_object(text_of(kernel, "f", True)))
-    openmp = linking.find_openmp()
+    openmp = find_openmp()
     linking.link_shared([tmp_path / "kernel.o"], tmp_path / "kernel.so", [str(openmp)])
     listed = subprocess.run(
         ["nm", "-D", "-u", tmp_path / "kernel.so"], capture_output=True, text=True, check=True

@@ -1,0 +1,286 @@
+"""OpenMP in this process: where the runtime is that code calls.
+
+Code calls LLVM's runtime (`__kmpc_*`). A process should have one: two have threads each, which wait for work on the same cores, in each other's way. Where
+there is GNU's, which PyTorch's wheels bring, it does the work: the functions of LLVM's that code calls are here, in LLVM IR, in terms of
+GNU's. So `torch.set_num_threads` says how many threads there are to our code as well. GNU's does not survive a fork: in the child it is LLVM's.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import platform
+import re
+import sys
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xdsl_exir.errors import ToolchainError
+from xdsl_exir.targets.cpu.machine import baseline, llvm_binding
+from xdsl_exir.targets.cpu.objects import emit_object
+from xdsl_exir.threads import once
+
+INSTALL_OPENMP = "pip install intel-openmp   (or: apt-get install libomp-22-dev)"
+
+OPENMP = "__kmpc_"
+"""What the names of OpenMP's functions begin with."""
+
+# All are LLVM's runtime (Intel's is built from it), first the one of the tools' own version.
+_OPENMP_FOLDERS = (
+    "/usr/lib/llvm-22/lib",
+    f"{sys.prefix}/lib",
+    f"/usr/lib/{platform.machine()}-linux-gnu",
+    "/usr/lib",
+)
+_OPENMP_FILES = ("libomp.so.5", "libomp.so", "libiomp5.so")
+_OPENMP_NAME = re.compile(r"/lib(iomp5|omp5?)[-.][^/]*$")
+"""What the runtime's file is called, also as packages that bring their own rename it."""
+GNU_NAME = re.compile(r"/libgomp[-.][^/]*$")
+
+
+def find_openmp(folders: Sequence[str] = _OPENMP_FOLDERS) -> Path:
+    """LLVM's OpenMP runtime. Raises ToolchainError with the install command when there is none."""
+    places = (Path(folder, file) for folder in folders for file in _OPENMP_FILES)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise ToolchainError(f"threads need LLVM's OpenMP runtime; install it with: {INSTALL_OPENMP}")
+    return found
+
+
+def loaded_openmp(name: re.Pattern[str] = _OPENMP_NAME) -> list[Path]:
+    """The OpenMP runtimes of this kind that are in this process."""
+    maps = Path("/proc/self/maps")
+    lines = maps.read_text("utf-8", "surrogateescape").splitlines() if maps.exists() else []
+    mapped = dict.fromkeys(fields[5] for line in lines if len(fields := line.split(maxsplit=5)) > 5)
+    return [Path(path) for path in mapped if name.search(path) and Path(path).is_file()]
+
+
+@functools.cache
+def _everyones() -> ctypes.CDLL | None:
+    """LLVM's runtime, if all libraries in this process see one."""
+    everyones = ctypes.CDLL(None)
+    return everyones if hasattr(everyones, f"{OPENMP}fork_call") else None
+
+
+@functools.cache
+def _llvm() -> ctypes.CDLL:
+    """LLVM's runtime: what others brought (MKL), else what they would bring.
+
+    Two of them end the process, unless they are told that it is all right: to our code it is, which calls one of them only."""
+    if (everyones := _everyones()) is not None:
+        return everyones
+    loaded = loaded_openmp()
+    if len(loaded) != 1:
+        os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
+    # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
+    return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
+
+
+FUNCTIONS = {
+    "fork_call": ("void (ptr, i32, ptr, ...)", ["ptr", "i32", "ptr", "ptr"]),
+    "fork_call_if": ("void", ["ptr", "i32", "ptr", "i32", "ptr"]),
+    "for_static_init_8u": ("void", ["ptr", "i32", "i32", "ptr", "ptr", "ptr", "ptr", "i64", "i64"]),
+    "for_static_fini": ("void", ["ptr", "i32"]),
+    "barrier": ("void", ["ptr", "i32"]),
+    "global_thread_num": ("i32", ["ptr"]),
+}
+"""LLVM's functions that GNU's runtime stands for: what they are called as, and parameters. To the first, which is variadic, the conventions of Linux pass
+what follows as they pass parameters; code passes one argument, or none."""
+BODIES = {
+    # What a team runs takes where its thread's number lies, and a 0.
+    "fork_call": """
+  %task = alloca { ptr, ptr }
+  store ptr %2, ptr %task
+  %argument = getelementptr { ptr, ptr }, ptr %task, i32 0, i32 1
+  store ptr %3, ptr %argument
+  call void @GOMP_parallel(ptr @worker, ptr %task, i32 0, i32 0)
+  ret void""",
+    "fork_call_if": """
+  %parallel = icmp ne i32 %3, 0
+  br i1 %parallel, label %team, label %alone
+team:
+  call void @__kmpc_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  ret void
+alone:
+  call void @exir_alone_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  ret void""",
+    # Bounds [lower, upper] of all turns become those of one thread's: as many for each, the first ones one more. Of fewer turns than threads, nothing is above the last.
+    "for_static_init_8u": """
+  %lower = load i64, ptr %4
+  %upper = load i64, ptr %5
+  %span = sub i64 %upper, %lower
+  %turns = add i64 %span, 1
+  %count = call i32 @omp_get_num_threads()
+  %threads = zext i32 %count to i64
+  %number = call i32 @omp_get_thread_num()
+  %thread = zext i32 %number to i64
+  %each = udiv i64 %turns, %threads
+  %left = urem i64 %turns, %threads
+  %before = call i64 @llvm.umin.i64(i64 %thread, i64 %left)
+  %shares = mul i64 %thread, %each
+  %skipped = add i64 %shares, %before
+  %first = add i64 %lower, %skipped
+  %more = icmp ult i64 %thread, %left
+  %extra = zext i1 %more to i64
+  %own = add i64 %each, %extra
+  %end = add i64 %first, %own
+  %last = sub i64 %end, 1
+  store i64 %first, ptr %4
+  store i64 %last, ptr %5
+  store i64 %turns, ptr %6
+  %some = icmp ne i64 %own, 0
+  %ends = icmp eq i64 %last, %upper
+  %is_last = and i1 %some, %ends
+  %last_flag = zext i1 %is_last to i32
+  store i32 %last_flag, ptr %3
+  ret void""",
+    "for_static_fini": """
+  ret void""",
+    "barrier": """
+  call void @GOMP_barrier()
+  ret void""",
+    "global_thread_num": """
+  %number = call i32 @omp_get_thread_num()
+  ret i32 %number""",
+}
+ALONE_BODIES = {
+    "fork_call": """
+  %zero = alloca i32
+  store i32 0, ptr %zero
+  call void %2(ptr %zero, ptr %zero, ptr %3)
+  ret void""",
+    "fork_call_if": """
+  call void @exir_alone_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  ret void""",
+    "for_static_init_8u": """
+  store i32 1, ptr %3
+  ret void""",
+    **dict.fromkeys(("for_static_fini", "barrier"), "\n  ret void"),
+    "global_thread_num": """
+  ret i32 0""",
+}
+"""The same of one thread, without a runtime."""
+ALONE = "exir_alone_"
+INSTEAD = "exir_openmp_instead"
+"""A function of ours: from now on its functions are others, whose addresses are in a table, in their order."""
+GNU_FUNCTIONS = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
+OUTSIDE = f"""
+declare void @GOMP_parallel(ptr, ptr, i32, i32)
+declare void @GOMP_barrier()
+declare i32 @omp_get_thread_num()
+declare i32 @omp_get_num_threads()
+declare i64 @llvm.umin.i64(i64, i64)
+@others = internal global ptr null
+
+define void @{INSTEAD}(ptr %table) {{
+  store ptr %table, ptr @others
+  ret void
+}}
+
+define internal void @worker(ptr %task) {{
+  %number_at = alloca i32
+  %zero_at = alloca i32
+  %number = call i32 @omp_get_thread_num()
+  store i32 %number, ptr %number_at
+  store i32 0, ptr %zero_at
+  %function = load ptr, ptr %task
+  %argument_at = getelementptr {{ ptr, ptr }}, ptr %task, i32 0, i32 1
+  %argument = load ptr, ptr %argument_at
+  call void %function(ptr %number_at, ptr %zero_at, ptr %argument)
+  ret void
+}}
+"""
+
+
+def jit() -> Any:
+    """One of LLVM's JITs, with the linker that puts all of an object file in one place; it lives as long as what it links.
+
+    The older one takes memory section by section: in a large process they may lie further apart than relocations reach. Each
+    library has one of its own: a JIT keeps some 9 kB of a library that is gone.
+    """
+    return llvm_binding().create_lljit_compiler(use_jit_link=True)
+
+
+def code() -> str:
+    """The functions, in LLVM IR: each looks first whether it is another one."""
+    text = [OUTSIDE]
+    for at, (name, (called_as, parameters)) in enumerate(FUNCTIONS.items()):
+        given = ", ".join(f"{type} %{i}" for i, type in enumerate(parameters))
+        result = called_as.split()[0]
+        value, returned = ("", "void") if result == "void" else ("%result = ", f"{result} %result")
+        text.append(f"""
+define {result} @{OPENMP}{name}({given}) {{
+start:
+  %table = load ptr, ptr @others
+  %is_here = icmp eq ptr %table, null
+  br i1 %is_here, label %here, label %other
+other:
+  %place = getelementptr ptr, ptr %table, i64 {at}
+  %function = load ptr, ptr %place
+  {value}call {called_as} %function({given})
+  ret {returned}
+here:{BODIES[name]}
+}}
+
+define {result} @{ALONE}{name}({given}) {{
+start:{ALONE_BODIES[name]}
+}}
+""")
+    return "".join(text)
+
+
+def _gnu() -> ctypes.CDLL | None:
+    """GNU's runtime in this process, if there is one; of several PyTorch's."""
+    loaded = loaded_openmp(GNU_NAME)
+    torchs = [path for path in loaded if "torch" in path.parts]
+    found = loaded if len(loaded) == 1 else torchs
+    return ctypes.CDLL(str(found[0])) if found else None
+
+
+def _address_in(library: ctypes.CDLL, name: str) -> int | None:
+    function = getattr(library, name, None)
+    return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
+
+
+@once
+def _by_gnu() -> Mapping[str, int] | None:
+    """Addresses of the functions by GNU's runtime, if this process is to use that."""
+    gnu = None if sys.platform != "linux" or _everyones() is not None else _gnu()
+    if gnu is None:
+        return None
+    builder = llvm_binding().JITLibraryBuilder().add_object_img(emit_object(code(), baseline()))
+    for name in GNU_FUNCTIONS:
+        builder.import_symbol(name, _address_in(gnu, name))
+    names = [INSTEAD, *(prefix + name for name in FUNCTIONS for prefix in (OPENMP, ALONE))]
+    for name in names:
+        builder.export_symbol(name)
+    tracker = builder.link(jit(), "openmp")
+    _KEPT.append(tracker)
+    found = {name: tracker[name] for name in names}
+    os.register_at_fork(after_in_child=lambda: _leave_gnu(found))
+    return found
+
+
+_KEPT: list[Any] = []
+
+
+def _leave_gnu(ours: Mapping[str, int]) -> None:
+    """In the child of a fork, where GNU's runtime waits for threads that are not there: LLVM's does the work, or one thread where there is none."""
+    try:
+        llvm = _llvm()
+        others = [_address_in(llvm, OPENMP + name) for name in FUNCTIONS]
+    except ToolchainError:
+        others = [ours[ALONE + name] for name in FUNCTIONS]
+    table = (ctypes.c_void_p * len(others))(*others)
+    _KEPT.append(table)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ours[INSTEAD])(ctypes.addressof(table))
+
+
+def addresses(names: Collection[str]) -> dict[str, int | None]:
+    """Where these functions of OpenMP's are, all of one runtime; None of what it lacks. Raises `ToolchainError` where a process has none, nor the system."""
+    by_gnu = _by_gnu()
+    if by_gnu is not None and by_gnu.keys() >= set(names):
+        return {name: by_gnu[name] for name in names}
+    return {name: _address_in(_llvm(), name) for name in names}
