@@ -10,12 +10,12 @@ from typing import Any
 
 import torch
 
-PAUSE, PAUSE_OF_THREADS = 0.002, 0.01
-"""Seconds between turns: of several threads those of GNU's runtime, eager's, wait for work that long before they sleep."""
+PAUSE = 0.002
+"""Seconds between turns."""
 
 
 def set_threads(count: int) -> None:
-    """Of both: ours are those of OpenMP's runtime, which is loaded with the first code. Its threads go to sleep in the pause between turns."""
+    """Of both: ours are those of the same runtime, or else of LLVM's, which is loaded with the first code and whose threads sleep in the pause between turns."""
     torch.set_num_threads(count)
     os.environ["OMP_NUM_THREADS"] = str(count)
     os.environ.setdefault("KMP_BLOCKTIME", "2")
@@ -37,11 +37,10 @@ def best(
     first = seconds(ours, clock), seconds(eager, clock)
     if max(first) > limit:
         return first
-    pause = PAUSE if torch.get_num_threads() == 1 else PAUSE_OF_THREADS
     found, end = [math.inf, math.inf], time.perf_counter() + min(limit, max(0.15, 12 * sum(first)))
     while time.perf_counter() < end:
         for which, call in enumerate((ours, eager)):
-            time.sleep(pause)
+            time.sleep(PAUSE)
             # Of short calls several, since the first one after a pause is slow.
             for _ in range(max(1, min(20, int(0.002 / max(min(first[which], found[which]), 1e-6))))):
                 found[which] = min(found[which], seconds(call, clock))

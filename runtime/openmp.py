@@ -231,12 +231,11 @@ start:{ALONE_BODIES[name]}
     return "".join(text)
 
 
-def _gnu() -> ctypes.CDLL | None:
+def _gnu() -> Path | None:
     """GNU's runtime in this process, if there is one; of several PyTorch's."""
     loaded = loaded_openmp(GNU_NAME)
     torchs = [path for path in loaded if "torch" in path.parts]
-    found = loaded if len(loaded) == 1 else torchs
-    return ctypes.CDLL(str(found[0])) if found else None
+    return next(iter(loaded if len(loaded) == 1 else torchs), None)
 
 
 def _address_in(library: ctypes.CDLL, name: str) -> int | None:
@@ -245,12 +244,12 @@ def _address_in(library: ctypes.CDLL, name: str) -> int | None:
 
 
 @once
-def _by_gnu() -> Mapping[str, int] | None:
-    """Addresses of the functions by GNU's runtime, if this process is to use that."""
-    gnu = None if sys.platform != "linux" or _everyones() is not None else _gnu()
-    if gnu is None:
-        return None
-    builder = llvm_binding().JITLibraryBuilder().add_object_img(emit_object(code(), baseline()))
+def _by(runtime: Path) -> Mapping[str, int]:
+    """Addresses of the functions by GNU's runtime."""
+    gnu = ctypes.CDLL(str(runtime))
+    builder = (
+        llvm_binding().JITLibraryBuilder().add_object_img(emit_object(code(), baseline(), "function(sroa)"))
+    )
     for name in GNU_FUNCTIONS:
         builder.import_symbol(name, _address_in(gnu, name))
     names = [INSTEAD, *(prefix + name for name in FUNCTIONS for prefix in (OPENMP, ALONE))]
@@ -280,7 +279,7 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
 
 def addresses(names: Collection[str]) -> dict[str, int | None]:
     """Where these functions of OpenMP's are, all of one runtime; None of what it lacks. Raises `ToolchainError` where a process has none, nor the system."""
-    by_gnu = _by_gnu()
-    if by_gnu is not None and by_gnu.keys() >= set(names):
-        return {name: by_gnu[name] for name in names}
+    gnu = None if _everyones() is not None else _gnu()
+    if gnu is not None and (ours := _by(gnu)).keys() >= set(names):
+        return {name: ours[name] for name in names}
     return {name: _address_in(_llvm(), name) for name in names}

@@ -28,6 +28,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import ranges_around
 from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
+from xdsl_exir.targets.cpu.kernels.pooling import few_taps
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.matching import is_tensor, made_by, static
 from xdsl_exir.transforms.patterns import KEEP
@@ -385,6 +386,40 @@ def scaled(aten: Namespace, a: Arguments, made: SSAValue) -> SSAValue:
     return made
 
 
+def widths_of(a: Arguments) -> list[int] | None:
+    """How wide windows of adaptive pooling are that divide known sizes; None of others."""
+    pairs = list(zip(meta(a["self"]).shape[-len(a["output_size"]) :], a["output_size"], strict=True))
+    even = [size // count for size, count in pairs if isinstance(size, int) and count and size % count == 0]
+    return even if len(even) == len(pairs) and 0 not in even else None
+
+
+def is_of_long_windows(a: Arguments) -> bool:
+    """Whether windows divide sizes, and have more taps than the kernel of pools has code for."""
+    widths = widths_of(a)
+    return widths is not None and not few_taps(widths)
+
+
+def even_means(name: str) -> Callable[[Namespace, Arguments], Results]:
+    """Means of adaptive windows, those that divide sizes as reductions over one dimension after the other."""
+
+    def form(aten: Namespace, a: Arguments) -> Results:
+        x, counts, widths = a["self"], a["output_size"], widths_of(a)
+        if widths is None or few_taps(widths):
+            return itself(name)(aten, a)
+        shape, taps = list(meta(x).shape[: -len(counts)]), list[int]()
+        for count, width in zip(counts, widths, strict=True):
+            shape.append(count)
+            if width > 1:
+                taps.append(len(shape) - len(taps))
+                shape.append(width)
+        made = aten.view(x, Sizes(aten, x).of_view(shape))
+        for dim in taps:
+            made = aten.mean.dim(made, [dim])
+        return made
+
+    return form
+
+
 def distances(aten: Namespace, a: Arguments) -> Results:
     """Sums of what pairs of rows are apart; where PyTorch takes a product for that and rows are long, of their squares and the product,
     in float64 as these cancel."""
@@ -530,9 +565,10 @@ ROW_FORMS: dict[str, Form] = {
         for name in ("max", "min")
     },
     **{
-        f"aten.{name}": Form(itself(name), FLOATS, never)
-        for name in ("avg_pool2d", "avg_pool3d", "_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
+        f"aten.{name}": Form(even_means(name), FLOATS, is_of_long_windows)
+        for name in ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
     },
+    **{f"aten.{name}": Form(itself(name), FLOATS, never) for name in ("avg_pool2d", "avg_pool3d")},
     "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }
 """By operator."""

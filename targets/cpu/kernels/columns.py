@@ -65,7 +65,7 @@ class Columns(Kernel):
 
     @property
     def work(self) -> Dim:
-        return 2 * self.outer * self.size * self.inner
+        return 4 * self.outer * self.size * self.inner
 
     @property
     def threads(self) -> int:

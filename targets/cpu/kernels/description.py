@@ -20,7 +20,7 @@ from xdsl_exir.dialects.expr import Dim, Expr
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import ELEMENT_TYPES
 
-WORTHWHILE = 1_000_000
+WORTHWHILE = 500_000
 """Operations from which on they repay a parallel region, which costs a few microseconds."""
 
 

@@ -31,6 +31,12 @@ NEUTRAL: Mapping[Pooled, float] = {"max": -math.inf, "mean": 0.0}
 COMBINED: Mapping[Pooled, type[Operation]] = {"max": arith.MaximumfOp, "mean": arith.AddfOp}
 
 
+def few_taps(window: Sequence[int]) -> bool:
+    """Whether there may be code for each row and each column of a window."""
+    *rows, columns = window
+    return max(math.prod(rows), columns) <= MOST
+
+
 @dataclass(frozen=True, eq=False)
 class Pool(Kernel):
     """out[P, *OUT] = the maximum or mean of windows of x[P, *SIZE], floats; of two dimensions or three.
@@ -56,8 +62,7 @@ class Pool(Kernel):
     @property
     def unrolls(self) -> bool:
         """Whether the taps of a window, of each of which there is code, are few, and so is what a vector of windows spans."""
-        *rows, columns = self.kernel
-        return max(math.prod(rows), columns, self.stride[-1]) <= MOST
+        return few_taps(self.kernel) and self.stride[-1] <= MOST
 
     @property
     def wide(self) -> str:

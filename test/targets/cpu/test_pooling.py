@@ -12,7 +12,7 @@ from torch.nn import functional as F
 
 import xdsl_exir
 from xdsl_exir.runtime.native import plan_program
-from xdsl_exir.targets.cpu.kernels import Pool
+from xdsl_exir.targets.cpu.kernels import Kernel, Pool
 
 pytestmark = pytest.mark.native
 WINDOWS: list[tuple[int, int, int, int]] = [
@@ -54,8 +54,10 @@ class Pooled(torch.nn.Module):
         return tuple(pool(x) for pool in self.pools)
 
 
-def check(pools: Sequence[Callable[[Any], Any]], inputs: Sequence[torch.Tensor], free: Any = None) -> None:
-    """Compares natively with eager, which computes means of halves in float32 as well; each is a kernel."""
+def check(
+    pools: Sequence[Callable[[Any], Any]], inputs: Sequence[torch.Tensor], free: Any = None
+) -> list[Kernel]:
+    """Compares natively with eager, which computes means of halves in float32 as well; gives the kernels, of which all is made."""
     model = Pooled(pools)
     program = xdsl_exir.from_exported_program(
         torch.export.export(model, (inputs[0],), dynamic_shapes=free and (free,))
@@ -65,7 +67,14 @@ def check(pools: Sequence[Callable[[Any], Any]], inputs: Sequence[torch.Tensor],
         eps = torch.finfo(x.dtype).eps
         for got, wanted in zip(run.flat([x]), model(x), strict=True):
             np.testing.assert_allclose(got.astype("f8"), wanted.double().numpy(), 2 * eps, 4 * eps)
-    kernels = plan_program(program).dispatches.kernels.values()
+    assert not run.slow_paths
+    return list(plan_program(program).dispatches.kernels.values())
+
+
+def check_pools(
+    pools: Sequence[Callable[[Any], Any]], inputs: Sequence[torch.Tensor], free: Any = None
+) -> None:
+    kernels = check(pools, inputs, free)
     assert sum(isinstance(kernel, Pool) for kernel in kernels) == len(pools)
 
 
@@ -77,7 +86,7 @@ def test_floats(dtype: torch.dtype, pools: Sequence[Callable[[Any], Any]]) -> No
     x[0, 3, [5, 20]] = torch.tensor([torch.nan, torch.inf], dtype=dtype)
     x[1, :4, :9] = -torch.inf
     halves = dtype in (torch.float16, torch.bfloat16)
-    check([*pools, *(DEEP if pools is MEANS and not halves else ())], [x])
+    check_pools([*pools, *(DEEP if pools is MEANS and not halves else ())], [x])
 
 
 @pytest.mark.parametrize("pools", [POOLS[:5], MEANS[:6]], ids=["max", "mean"])
@@ -85,4 +94,18 @@ def test_unknown_sizes(pools: Sequence[Callable[[Any], Any]]) -> None:
     torch.manual_seed(0)
     sizes = [(3, 30, 41), (2, 17, 70), (4, 13, 16)]
     free = dict.fromkeys(range(3), torch.export.Dim.DYNAMIC)
-    check(pools, [torch.randn(size) for size in sizes], free)
+    check_pools(pools, [torch.randn(size) for size in sizes], free)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_long_windows_that_divide_sizes(dtype: torch.dtype) -> None:
+    """Those are reductions over one dimension after the other."""
+    torch.manual_seed(0)
+    pools: list[Callable[[Any], Any]] = [
+        lambda x: F.adaptive_avg_pool2d(x, (2, 2)),
+        lambda x: F.adaptive_avg_pool2d(x, (40, 2)),
+        lambda x: F.adaptive_avg_pool1d(x[0], 2),
+        lambda x: F.adaptive_avg_pool3d(x[None, None], (2, 1, 4)),
+    ]
+    kernels = check(pools, [torch.randn(4, 40, 80).to(dtype)])
+    assert not any(isinstance(kernel, Pool) for kernel in kernels)
