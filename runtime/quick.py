@@ -263,7 +263,7 @@ def array_if_tensor(value: Any) -> Any:
 LOCK = threading.Lock()
 
 
-class Quick:
+class DriverCalls:
     """Calls of the driver at an address with arrays of these dtypes and shapes, whose pointers go to these places among the
     words, or `NOWHERE`."""
 
@@ -307,6 +307,6 @@ class Quick:
 
 def quick(
     types: Sequence[tuple[np.dtype[Any], Sequence[int]]], places: Sequence[int], driver: int
-) -> Quick | None:
+) -> DriverCalls | None:
     """Quick calls of a driver. None where this interpreter has other objects."""
-    return Quick(types, places, driver) if is_known() else None
+    return DriverCalls(types, places, driver) if is_known() else None

@@ -328,8 +328,9 @@ def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
 # --- pooling -------------------------------------------------------------------------------------------------
 
 
-POOLED = {dt.Float: "f32", dt.Double: "f64", dt.Half: "f16", dt.BFloat16: "bf16"}
-"""Dtypes whose maxima of windows have kernels."""
+MEANS = {dt.Float: "f32", dt.Double: "f64"}
+POOLED: dict[Pooled, dict[dt.DType, str]] = {"max": {**MEANS, **HALVES}, "mean": MEANS}
+"""Dtypes that have kernels: means of halves would have to be rounded to them."""
 
 
 def pooled(
@@ -342,7 +343,7 @@ def pooled(
 ) -> bool:
     """Pooling along lines of windows, of which some says how what is in them is counted."""
     x, result = op.operands[0], op.results[0]
-    shape, dtype, space = shape_of(x), POOLED.get(meta_of(result).dtype), len(lines)
+    shape, dtype, space = shape_of(x), POOLED[kind].get(meta_of(result).dtype), len(lines)
     widths = [line.width for line in lines if isinstance(line.width, int)]
     if dtype is None or len(widths) < space or 0 in (*shape, *shape_of(result)):
         return False
