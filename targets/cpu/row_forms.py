@@ -360,6 +360,18 @@ def batch_norm(aten: Namespace, a: Arguments) -> Results:
     return scaled(aten, a, made), None, None
 
 
+def batch_norm_of_statistics(aten: Namespace, a: Arguments) -> Results:
+    """`input * scale + shift`, a scale and a shift for each channel, as PyTorch computes it: element by element, with what is around it."""
+    x, mean, weight, bias = a["input"], a["running_mean"], a["weight"], a["bias"]
+    if meta(x).ndim < 2:
+        return KEEP
+    scale = aten.reciprocal(aten.sqrt(aten.add.Tensor(a["running_var"], a["eps"])))
+    scale = scale if weight is None else aten.mul.Tensor(scale, weight)
+    shift = aten.neg(aten.mul.Tensor(mean, scale))
+    shift = shift if bias is None else aten.add.Tensor(shift, bias)
+    return scaled(aten, {"weight": scale, "bias": shift}, x), None, None
+
+
 def channels_scaled(aten: Namespace, a: Arguments, groups: Dim) -> SSAValue:
     """Groups of channels as rows, from the cast on that widens them, normalized, and channels scaled and shifted: in these rows if each is one."""
     x = a["input"]
@@ -556,6 +568,7 @@ ROW_FORMS: dict[str, Form] = {
     },
     "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
+    "aten._native_batch_norm_legit_no_training": Form(batch_norm_of_statistics, FLOATS, mixed=True),
     **{
         f"aten.{name}": Form(place_of(f"a{name[:3]}", True), FLOAT, whole=True)
         for name in ("max.dim", "min.dim")

@@ -174,3 +174,29 @@ func.func @scales_of_groups(%w : tensor<5x4xi8> {exir.input = #exir.input<buffer
 // CHECK:         edge.aten._to_copy(%[[W]], dtype = f32) : (tensor<4x5xi8>) -> tensor<4x5xf32>
 // CHECK:         edge.aten.mul.Tensor({{.*}}) : (tensor<2x2x5xf32>, tensor<2x1x5xf32>) -> tensor<2x2x5xf32>
 // CHECK:         edge.aten.mm
+
+// A norm of known statistics is a scale and a shift of each channel; halves are so in float32.
+func.func @known_statistics(%x : tensor<2x3x5xf16>, %w : tensor<3xf16>, %m : tensor<3xf16>, %v : tensor<3xf16>) -> tensor<2x3x5xf16> {
+  %0, %1, %2 = edge.aten._native_batch_norm_legit_no_training(%x, %w, bias = none, running_mean = %m, running_var = %v, momentum = 0.1, eps = 0.5) : (tensor<2x3x5xf16>, tensor<3xf16>, tensor<3xf16>, tensor<3xf16>) -> (tensor<2x3x5xf16>, tensor<0xf16>, tensor<0xf16>)
+  func.return %0 : tensor<2x3x5xf16>
+}
+// CHECK:       func.func @known_statistics
+// CHECK:         edge.aten.sqrt
+// CHECK:         edge.aten.neg
+// CHECK:         edge.aten.mul.Tensor({{.*}}) : (tensor<2x3x5xf32>, tensor<3x1xf32>) -> tensor<2x3x5xf32>
+// CHECK:         edge.aten.add.Tensor({{.*}}) : (tensor<2x3x5xf32>, tensor<3x1xf32>) -> tensor<2x3x5xf32>
+// CHECK-NEXT:    edge.aten._to_copy({{.*}}, dtype = f16)
+// CHECK-NEXT:    func.return
+
+// Windows that divide sizes, and have more taps than there is code for, are reductions along one dimension after the other; others stay.
+func.func @adaptive(%x : tensor<2x40x4xf32>, %y : tensor<2x6x6xf32>) -> (tensor<2x1x2xf32>, tensor<2x3x3xf32>) {
+  %0 = edge.aten._adaptive_avg_pool2d(%x, output_size = [1, 2]) : (tensor<2x40x4xf32>) -> tensor<2x1x2xf32>
+  %1 = edge.aten._adaptive_avg_pool2d(%y, output_size = [3, 3]) : (tensor<2x6x6xf32>) -> tensor<2x3x3xf32>
+  func.return %0, %1 : tensor<2x1x2xf32>, tensor<2x3x3xf32>
+}
+// CHECK:       func.func @adaptive
+// CHECK:         edge.aten.view(%x, size = [2, 1, 40, 2, 2])
+// CHECK-NEXT:    edge.aten.mean.dim({{.*}}, dim = [2]) : (tensor<2x1x40x2x2xf32>) -> tensor<2x1x2x2xf32>
+// CHECK-NEXT:    edge.aten.mean.dim({{.*}}, dim = [3]) : (tensor<2x1x2x2xf32>) -> tensor<2x1x2xf32>
+// CHECK-NEXT:    edge.aten._adaptive_avg_pool2d(%y
+// CHECK-NEXT:    func.return
