@@ -30,6 +30,7 @@ from export_models import load_file
 from limits import Limits
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
+from turns import set_threads
 
 import xdsl_exir
 from xdsl_exir.runtime.c.library import compile_library
@@ -172,8 +173,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=100)
     parser.add_argument("--prompt", type=int, default=128)
     given = parser.parse_args()
-    os.environ["OMP_NUM_THREADS"] = str(given.threads)
-    torch.set_num_threads(given.threads)
+    set_threads(given.threads)
     limits = Limits.measured(given.threads)
     print(limits)
     print(

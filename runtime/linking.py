@@ -20,7 +20,7 @@ from xdsl_exir.errors import ToolchainError
 from xdsl_exir.lowering import external
 from xdsl_exir.lowering.mlir import INTERFACE, TO_LLVM, Pass
 from xdsl_exir.lowering.pack_arguments import ENTRY
-from xdsl_exir.runtime.openmp import OPENMP, addresses, jit
+from xdsl_exir.runtime.openmp import OPENMP, address_in, addresses, jit
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.machine import llvm_binding
 from xdsl_exir.targets.cpu.objects import compile_object, support_object, symbols_of
@@ -52,10 +52,8 @@ def _address(name: str) -> int | None:
     """Address of a function that code calls; None where nothing has it."""
     if name in libcalls.NAMES:
         return _support()[name]
-    for library in _system():
-        if (function := getattr(library, name, None)) is not None:
-            return ctypes.cast(function, ctypes.c_void_p).value
-    return None
+    found = (address_in(library, name) for library in _system())
+    return next((address for address in found if address is not None), None)
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,8 @@ def _llvm() -> ctypes.CDLL:
     return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
 
 
+ALONE = "exir_alone_"
+"""What the names of functions of one thread begin with."""
 FUNCTIONS = {
     "fork_call": ("void (ptr, i32, ptr, ...)", ["ptr", "i32", "ptr", "ptr"]),
     "fork_call_if": ("void", ["ptr", "i32", "ptr", "i32", "ptr"]),
@@ -97,14 +99,14 @@ BODIES = {
   store ptr %3, ptr %argument
   call void @GOMP_parallel(ptr @worker, ptr %task, i32 0, i32 0)
   ret void""",
-    "fork_call_if": """
+    "fork_call_if": f"""
   %parallel = icmp ne i32 %3, 0
   br i1 %parallel, label %team, label %alone
 team:
-  call void @__kmpc_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  call void @{OPENMP}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
   ret void
 alone:
-  call void @exir_alone_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
   ret void""",
     # Bounds [lower, upper] of all turns become those of one thread's: as many for each, the first ones one more. Of fewer turns than threads, nothing is above the last.
     "for_static_init_8u": """
@@ -151,8 +153,8 @@ ALONE_BODIES = {
   store i32 0, ptr %zero
   call void %2(ptr %zero, ptr %zero, ptr %3)
   ret void""",
-    "fork_call_if": """
-  call void @exir_alone_fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+    "fork_call_if": f"""
+  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
   ret void""",
     "for_static_init_8u": """
   store i32 1, ptr %3
@@ -162,15 +164,15 @@ ALONE_BODIES = {
   ret i32 0""",
 }
 """The same of one thread, without a runtime."""
-ALONE = "exir_alone_"
 INSTEAD = "exir_openmp_instead"
 """A function of ours: from now on its functions are others, whose addresses are in a table, in their order."""
-GNU_FUNCTIONS = ("GOMP_parallel", "GOMP_barrier", "omp_get_thread_num", "omp_get_num_threads")
+GNU_FUNCTIONS = {
+    "GOMP_parallel": "declare void @GOMP_parallel(ptr, ptr, i32, i32)",
+    "GOMP_barrier": "declare void @GOMP_barrier()",
+    "omp_get_thread_num": "declare i32 @omp_get_thread_num()",
+    "omp_get_num_threads": "declare i32 @omp_get_num_threads()",
+}
 OUTSIDE = f"""
-declare void @GOMP_parallel(ptr, ptr, i32, i32)
-declare void @GOMP_barrier()
-declare i32 @omp_get_thread_num()
-declare i32 @omp_get_num_threads()
 declare i64 @llvm.umin.i64(i64, i64)
 @others = internal global ptr null
 
@@ -205,7 +207,7 @@ def jit() -> Any:
 
 def code() -> str:
     """The functions, in LLVM IR: each looks first whether it is another one."""
-    text = [OUTSIDE]
+    text = ["\n".join(GNU_FUNCTIONS.values()), OUTSIDE]
     for at, (name, (called_as, parameters)) in enumerate(FUNCTIONS.items()):
         given = ", ".join(f"{type} %{i}" for i, type in enumerate(parameters))
         result = called_as.split()[0]
@@ -238,7 +240,8 @@ def _gnu() -> Path | None:
     return next(iter(loaded if len(loaded) == 1 else torchs), None)
 
 
-def _address_in(library: ctypes.CDLL, name: str) -> int | None:
+def address_in(library: ctypes.CDLL, name: str) -> int | None:
+    """Address of a library's function; None where it has none of the name."""
     function = getattr(library, name, None)
     return None if function is None else ctypes.cast(function, ctypes.c_void_p).value
 
@@ -251,7 +254,7 @@ def _by(runtime: Path) -> Mapping[str, int]:
         llvm_binding().JITLibraryBuilder().add_object_img(emit_object(code(), baseline(), "function(sroa)"))
     )
     for name in GNU_FUNCTIONS:
-        builder.import_symbol(name, _address_in(gnu, name))
+        builder.import_symbol(name, address_in(gnu, name))
     names = [INSTEAD, *(prefix + name for name in FUNCTIONS for prefix in (OPENMP, ALONE))]
     for name in names:
         builder.export_symbol(name)
@@ -269,7 +272,7 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
     """In the child of a fork, where GNU's runtime waits for threads that are not there: LLVM's does the work, or one thread where there is none."""
     try:
         llvm = _llvm()
-        others = [_address_in(llvm, OPENMP + name) for name in FUNCTIONS]
+        others = [address_in(llvm, OPENMP + name) for name in FUNCTIONS]
     except ToolchainError:
         others = [ours[ALONE + name] for name in FUNCTIONS]
     table = (ctypes.c_void_p * len(others))(*others)
@@ -282,4 +285,4 @@ def addresses(names: Collection[str]) -> dict[str, int | None]:
     gnu = None if _everyones() is not None else _gnu()
     if gnu is not None and (ours := _by(gnu)).keys() >= set(names):
         return {name: ours[name] for name in names}
-    return {name: _address_in(_llvm(), name) for name in names}
+    return {name: address_in(_llvm(), name) for name in names}

@@ -17,7 +17,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ from xdsl_exir.lowering.sizes import static
 from xdsl_exir.runtime.linking import load_objects
 from xdsl_exir.targets.cpu.machine import baseline
 from xdsl_exir.targets.cpu.objects import emit_object
-from xdsl_exir.threads import once
+from xdsl_exir.threads import Lock, once
 
 NAME = f"{ENTRY}quick"
 LIST_ITEMS, TYPE, DATA, RANK, SHAPE, DTYPE, FLAGS = 24, 8, 16, 24, 32, 56, 64
@@ -239,8 +238,9 @@ def kind_of(dtype: DType) -> int:
 
 @functools.cache
 def exchange_of(kind: type[Any]) -> int:
-    """Where the function is that a class of tensors has for saying where they lie (`dltensor_from_py_object_no_sync`); 0 if it has none."""
-    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    """Where the function is that a class of tensors has for saying where they lie (`dltensor_from_py_object_no_sync`); 0 if it has none of its own: one
+    that is derived may have other elements than those that lie there."""
+    capsule = vars(kind).get("__dlpack_c_exchange_api__")
     if capsule is None:
         return 0
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
@@ -260,7 +260,7 @@ def array_if_tensor(value: Any) -> Any:
     return array_of(value) if is_plain_tensor(value) else value
 
 
-LOCK = threading.Lock()
+LOCK = Lock()
 
 
 class DriverCalls:
@@ -289,7 +289,7 @@ class DriverCalls:
         """Calls with the memory of inputs and outputs; 0 where one is another array: then nothing ran."""
         tensors = [value for value in inputs if value.__class__ is not np.ndarray]
         if all(map(lies_as_said, tensors)):
-            if tensors:
+            if tensors and self.tensors is None:
                 self.also(tensors[0].__class__)
             if self.function([*inputs, *outputs], self.at, words):
                 return 1

@@ -56,6 +56,9 @@ def seen_along(shape: Shape, dim: int) -> tuple[Dim, Dim, Dim]:
 
 ELEMENTS = {dt.Float: "f32", dt.Double: "f64", dt.Int: "i32", dt.Long: "i64"}
 """What products have kernels for, by dtype."""
+WIDE_FLOATS = {dt.Float: "f32", dt.Double: "f64"}
+FLOATS = {**WIDE_FLOATS, **HALVES}
+"""What pools and bags have kernels for, by dtype."""
 
 
 def broadcast(planner: Planner, value: SSAValue, shape: Shape) -> Value:
@@ -328,8 +331,7 @@ def merged_heads(result: SSAValue, frame: Shape) -> Shape | None:
 # --- pooling -------------------------------------------------------------------------------------------------
 
 
-MEANS = {dt.Float: "f32", dt.Double: "f64"}
-POOLED: dict[Pooled, dict[dt.DType, str]] = {"max": {**MEANS, **HALVES}, "mean": MEANS}
+POOLED: dict[Pooled, dict[dt.DType, str]] = {"max": FLOATS, "mean": WIDE_FLOATS}
 """Dtypes that have kernels: means of halves would have to be rounded to them."""
 
 
@@ -414,8 +416,6 @@ REDUCED = {
     **{f"aten.{name}": kind for name, kind in (("amax", "max"), ("amin", "min"), ("prod.dim_int", "prod"))},
 }
 """Kinds of reductions, by operator."""
-BAGGED = {dt.Float: "f32", dt.Double: "f64", **HALVES}
-"""What bags have kernels for, by dtype."""
 
 
 def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
@@ -476,10 +476,10 @@ def bags(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if a["mode"] > 1 or a["padding_idx"] >= 0 or not is_alone or not same or 0 in sum(shapes, ()):
         return False
     (count, width), ([rows, _], [picked], *_) = shape_of(result), shapes
-    if 0 in (count, width) or dtypes[0] not in BAGGED or dtypes[1] not in ELEMENTS:
+    if 0 in (count, width) or dtypes[0] not in FLOATS or dtypes[1] not in ELEMENTS:
         return False
     said = {"is_mean": a["mode"] == 1, "is_closed": a["include_last_offset"], "has_factors": len(given) > 3}
-    kernel = Bags(count, picked, rows, width, BAGGED[dtypes[0]], ELEMENTS[dtypes[1]], **said, machine=machine)
+    kernel = Bags(count, picked, rows, width, FLOATS[dtypes[0]], ELEMENTS[dtypes[1]], **said, machine=machine)
     arguments = [*(planner.contiguous(planner.value(each)) for each in given), planner.make(result)]
     planner.call_kernel(
         kernel, arguments, lambda: Outline(planner, [op], True).body(arguments, [result]), [op]

@@ -191,10 +191,11 @@ class Pool(Kernel):
             return b.constant(float(self.divisor or math.prod(self.kernel)), self.wide, lanes)
         count: Index = 1
         for dim, at in enumerate(place):
-            begin = b.mul(at, self.stride[dim])
-            first, last = self.bounds(dim)
-            seen = b.sub(b.min(b.add(begin, self.kernel[dim]), last), b.max(begin, first))
-            count = b.mul(count, self.kernel[dim] if within[dim] else seen)
+            seen: Index = self.kernel[dim]
+            if not within[dim]:
+                begin, (first, last) = b.mul(at, self.stride[dim]), self.bounds(dim)
+                seen = b.sub(b.min(b.add(begin, seen), last), b.max(begin, first))
+            count = b.mul(count, seen)
         rows = b.broadcast(b.to_float(count, self.wide), lanes, self.wide)
         if within[-1]:
             return b.op(arith.MulfOp, [rows, b.constant(float(self.kernel[-1]), self.wide, lanes)], rows.type)
