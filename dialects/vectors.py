@@ -26,11 +26,12 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Attribute, Dialect
+from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
     VarConstraint,
+    irdl_attr_definition,
     irdl_op_definition,
     operand_def,
     prop_def,
@@ -278,6 +279,13 @@ class ExtractStridedSliceOp(IRDLOperation):
             raise VerifyException("a slice beyond the vector")
         if shape_of(self.result.type) != (*sizes, *shape[len(sizes) :]):
             raise VerifyException("the result's shape is that of the slice")
+
+
+@irdl_attr_definition
+class TileType(ParametrizedAttribute, TypeAttribute):
+    """LLVM's type of what a register of tiles holds (AMX), of whatever size and elements."""
+
+    name = "llvm.x86_amx"
 
 
 def dialects() -> tuple[Dialect, Dialect]:

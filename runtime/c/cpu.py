@@ -26,6 +26,13 @@ static inline bool saves(uint32_t state) {
 
 """
 
+PERMITTED = """\
+/* Linux lets those use registers of tiles who ask for them: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA. */
+extern long syscall(long number, ...);
+static inline bool permitted(void) { return syscall(158L, 0x1023L, 18L) == 0; }
+
+"""
+
 USABLE = Template("""\
 /* Whether this processor has $features, and the system saves the registers. */
 static bool $usable(void) { return $conditions; }
@@ -44,6 +51,7 @@ static bool usable(void) { return processor >= 0; }
 def cpu_check(cpus: Sequence[Processor]) -> str:
     """C that says whether the processor has all that the code may use; of several processors, which of them it is."""
     helpers = CPUID if any(cpu.checked for cpu in cpus) else ""
+    helpers += PERMITTED if any("amx-tile" in cpu.checked for cpu in cpus) else ""
     if len(cpus) == 1:
         return helpers + _usable(cpus[0], "usable")
     numbers = range(len(cpus))
@@ -73,6 +81,7 @@ static bool {name}(void) {{ return (getauxval(AT_HWCAP) & {mask:#x}) == {mask:#x
         f"has({leaf:#x}, {subleaf}, '{register}', {mask:#x})"
         for (leaf, subleaf, register), mask in words.items()
     ]
+    conditions += ["permitted()"] if "amx-tile" in bits else []
     return USABLE.substitute(
         usable=name, features=", ".join(sorted(bits)), conditions=" && ".join(conditions)
     )

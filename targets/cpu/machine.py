@@ -10,6 +10,7 @@ checks when it loads a library, each by the bit that the processor says it with.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import os
 import platform
@@ -44,7 +45,7 @@ class Bit(NamedTuple):
     """Bits of the register XCR0, all of which have to be set."""
 
 
-_YMM, _ZMM = 0x6, 0xE6
+_YMM, _ZMM, _TILES = 0x6, 0xE6, 0x600E6
 
 
 def _bits(leaf: int, subleaf: int, register: str, state: int, **bits: int) -> dict[str, Bit]:
@@ -64,8 +65,12 @@ FEATURES: dict[str, Bit] = {
     **_bits(7, 1, "a", _YMM, avxvnni=4, avxifma=23),
     **_bits(7, 1, "a", _ZMM, avx512bf16=5),
     **_bits(0x80000001, 0, "c", 0, sahf=0, lzcnt=5),
+    "amx-tile": Bit(7, 0, "d", 24, _TILES), "amx-bf16": Bit(7, 0, "d", 22, _TILES),
 }  # fmt: skip
 """The x86 features that code may use beyond those of every 64-bit processor, by LLVM's name. Intel's manual, volume 2A, CPUID; AMD's, volume 3, appendix E."""
+
+TILES = frozenset(("amx-tile", "amx-bf16", "avx512f"))
+"""What tiles of bfloat16 need."""
 
 _BASELINE = frozenset(("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2"))
 """What every 64-bit x86 processor has."""
@@ -141,7 +146,10 @@ class Processor:
         enabled = self.enabled
         lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if unit[0] in enabled), (4, 16))
         own = 1 if self.triple or not self.openmp else cores()
-        return Machine(lanes, registers, threads or self.threads or own, "avx512bf16" in enabled)
+        tiles = enabled >= TILES
+        # Where there are tiles, pairs by themselves take twice as long as two products of float32.
+        pairs = "avx512bf16" in enabled and not tiles
+        return Machine(lanes, registers, threads or self.threads or own, pairs, tiles)
 
     def check_runs_here(self) -> None:
         """Raises `ExirError` where the processor that this runs on lacks what the code may use."""
@@ -217,9 +225,22 @@ def host() -> Processor:
     llvm = llvm_binding()
     found: dict[str, bool] = dict(llvm.get_host_cpu_features())
     name = str(llvm.get_host_cpu_name())
+    if found.get("amx-tile") and not may_have_tiles():
+        found["amx-tile"] = False
     if not IS_X86:
         return Processor(name, llvm.get_host_cpu_features().flatten())
     return _described(name, frozenset(feature for feature, has in found.items() if has), frozenset(found))
+
+
+REQUEST_STATE, TILE_DATA = 0x1023, 18
+"""Linux's ARCH_REQ_XCOMP_PERM and XFEATURE_XTILEDATA (Documentation/arch/x86/xstate.rst)."""
+ARCH_PRCTL = 158
+"""The number of that call on x86-64."""
+
+
+def may_have_tiles() -> bool:
+    """Asks the system to let this process, and its forks, use registers of tiles, which it saves from then on; whether it does."""
+    return ctypes.CDLL(None).syscall(ARCH_PRCTL, REQUEST_STATE, TILE_DATA) == 0
 
 
 def _described(name: str, has: frozenset[str], others: frozenset[str] = frozenset()) -> Processor:

@@ -23,6 +23,7 @@ from xdsl_exir.lowering.dispatches.outline import Packed
 from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
 from xdsl_exir.targets.cpu.epilogues import HALVES
 from xdsl_exir.targets.cpu.kernels import Machine, Matmul
+from xdsl_exir.targets.cpu.kernels.tiles import fits as fits_tiles
 from xdsl_exir.transforms.matching import static
 
 if TYPE_CHECKING:
@@ -80,10 +81,11 @@ def taken_out(planner: Planner, op: OperatorOp) -> OperatorOp:
 def in_pairs(
     planner: Planner, op: OperatorOp, machine: Machine, lhs: SSAValue, rhs: SSAValue
 ) -> list[OperatorOp]:
-    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16; of one row it has nothing to gain.
+    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16, or tiles of such; of one row it has nothing to gain.
     A right-hand side that is packed may as well be float32 that bfloat16 holds."""
     m, k = shape_of(lhs)[-2:]
-    if not machine.pairs or m == 1 or not isinstance(k, int) or k % 2:
+    gains = (machine.tiles and fits_tiles(m, k)) or (machine.pairs and m != 1)
+    if not gains or not isinstance(k, int) or k % 2:
         return []
     found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
     widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]

@@ -26,6 +26,7 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split
 from xdsl_exir.targets.cpu.kernels.packing import pack_columns, unpack_columns
 from xdsl_exir.targets.cpu.kernels.product import Task
 from xdsl_exir.targets.cpu.kernels.tile import FEW
+from xdsl_exir.targets.cpu.kernels.tiles import BLOCK, RowBlocks, fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,6 +40,9 @@ panels that are there before is, which nobody writes."""
 
 GROUPED = 4
 """Panels that take the rows of a part of a long reduction one after the other, as these are in a first-level cache."""
+
+NEAR, FAR = 1 << 19, 1 << 20
+"""Bytes of panels that a second-level cache keeps, and of rows that it hardly does."""
 
 SHALLOW, KEPT, WRITTEN = 64, 1 << 16, 1 << 18
 """Steps up to which a product of as many elements as are WRITTEN is bound by writing them; elements of a right-hand side that are KEPT in a cache."""
@@ -116,6 +120,11 @@ class Matmul(Kernel):
         return 1 if self.lhs_dtype is None else 2
 
     @property
+    def tiled(self) -> bool:
+        """Whether tiles of pairs are multiplied at once."""
+        return self.pair == 2 and self.machine.tiles and fits(self.m, self.k)
+
+    @property
     def steps(self) -> Dim:
         """Of the reduction."""
         return self.k // self.pair
@@ -135,12 +144,18 @@ class Matmul(Kernel):
             return 1
         budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
         wanted = self.choice.vectors or next((vectors for vectors in (8, 4) if vectors <= budget), 2)
+        wanted = 2 if self.tiled else wanted
         return min(wanted, ceil_div(self.n, self.lanes)) if isinstance(self.n, int) else wanted
 
     @property
     def rows(self) -> int:
         """Rows of a tile."""
         return self.choice.rows or self.machine.rows_of(self.vectors)
+
+    @property
+    def row_tiles(self) -> Split | RowBlocks:
+        """Its rows, as tasks go through them."""
+        return RowBlocks(static((self.m,))[0]) if self.tiled else Split(self.m, self.rows)
 
     @property
     def width(self) -> int:
@@ -160,7 +175,7 @@ class Matmul(Kernel):
     @property
     def packs(self) -> bool:
         """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel."""
-        few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows
+        few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows and not self.tiled
         wanted = not few if self.choice.packs is None else self.choice.packs
         return not self.dots and (self.rhs == "transposed" or (self.rhs == "row_major" and wanted))
 
@@ -175,7 +190,7 @@ class Matmul(Kernel):
 
     @property
     def choices(self) -> Sequence[Choice]:
-        if not is_static((*self.batch, self.m, self.n, self.k)):
+        if not is_static((*self.batch, self.m, self.n, self.k)) or self.tiled:
             return ()
         packs = (False, True) if self.rhs == "row_major" else (None,)
         tiles = register_tiles(self.machine, ceil_div(static((self.n,))[0], self.lanes))
@@ -198,7 +213,7 @@ class Matmul(Kernel):
         """(steps, first part, one past the last part) of the parts of a long reduction, each done for all tiles of a panel before the next one;
         none of one that is not long."""
         steps = self.steps
-        if not (isinstance(self.m, int) and isinstance(steps, int)) or self.dots or self.scaled:
+        if not (isinstance(self.m, int) and isinstance(steps, int)) or self.dots or self.scaled or self.tiled:
             return []
         if steps <= (DEEP if self.packs else BEFORE * DEEP):
             return []
@@ -209,14 +224,23 @@ class Matmul(Kernel):
         """Panels of a task: a row tile is multiplied with all of them before the next one is."""
         if self.by_rows:
             return self.panels
-        if not self.parts or not isinstance(self.panels, int):
+        if not isinstance(self.panels, int):
             return 1
-        return min(GROUPED, ceil_div(self.panels, self.threads))
+        return min(GROUPED if self.parts else self.near, ceil_div(self.panels, self.threads))
+
+    @property
+    def near(self) -> int:
+        """Panels that a second-level cache keeps while rows that it does not keep come by, which are read so much more seldom."""
+        if not is_static((self.m, self.k)) or self.dots:
+            return 1
+        m, k = static((self.m, self.k))
+        size = int(self.dtype[1:]) // (8 * self.pair)
+        return max(1, NEAR // (k * self.width * size)) if m * k * size >= FAR else 1
 
     @property
     def scratch(self) -> Sizes | None:
-        """Shape of the buffer of its dtype that the kernel needs, or None: panels, and below them sums of parts."""
-        packed, sums = self.packed, self.m if self.parts else 0
+        """Shape of the buffer of its dtype that the kernel needs, or None: panels, and below them sums of parts, or of tiles."""
+        packed, sums = self.packed, self.m if self.parts else BLOCK if self.tiled else 0
         return (self.threads * self.group, packed + sums, self.width) if packed != 0 or sums != 0 else None
 
     @property
@@ -278,7 +302,7 @@ class Matmul(Kernel):
 
     def multiply(self, b: KernelBuilder, lhs: SSAValue, rhs: SSAValue) -> None:
         """Builds the kernel's body: a task is a group of panels, and a range of row tiles."""
-        batches, tiles, groups = prod(self.batch), Split(self.m, self.rows), ceildiv(self.panels, self.group)
+        batches, tiles, groups = prod(self.batch), self.row_tiles, ceildiv(self.panels, self.group)
         # Rows are shared out only as far as threads need it, and never where each chunk would pack the panel again.
         packs = self.packs and not self.by_rows
         chunks = 1 if packs else balanced_chunks(batches * groups, tiles.count, self.threads)
@@ -292,5 +316,5 @@ class Matmul(Kernel):
 
     def pack_panels(self, b: KernelBuilder, rhs: SSAValue, batch: Sequence[Index]) -> None:
         """Packs all panels of a batch's right-hand side into the buffer `scratch`, [panels, K, width]."""
-        task = Task(self, b, rhs, rhs, batch, 0, 0, self.panels, Split(self.m, self.rows), 0, 0)
+        task = Task(self, b, rhs, rhs, batch, 0, 0, self.panels, self.row_tiles, 0, 0)
         task.each_panel(lambda panel: task.pack(panel, task.whole))

@@ -27,12 +27,14 @@ WORTHWHILE = 500_000
 @dataclass(frozen=True)
 class Machine:
     """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads; whether there is an instruction
-    for products of pairs of bfloat16, added to float32 (AVX512-BF16)."""
+    for products of pairs of bfloat16, added to float32, that takes less time than products of float32 do (AVX512-BF16), and one for tiles of
+    such pairs (AMX)."""
 
     lanes: int = 16
     registers: int = 32
     threads: int = 1
     pairs: bool = False
+    tiles: bool = False
 
     @property
     def rows(self) -> int:

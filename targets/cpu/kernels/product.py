@@ -18,6 +18,7 @@ from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.tile import BLOCK, NARROW_BLOCK, Load, register_tile
+from xdsl_exir.targets.cpu.kernels.tiles import RowBlocks, multiply_tiles
 
 if TYPE_CHECKING:
     from xdsl_exir.targets.cpu.kernels.contraction import Matmul
@@ -56,7 +57,7 @@ class Task:
     worker: Index
     low: Index
     high: Index
-    tiles: Split
+    tiles: Split | RowBlocks
     first: Index
     last: Index
 
@@ -68,7 +69,9 @@ class Task:
     def build(self) -> None:
         """Builds the task."""
         product = self.product
-        if product.dots:
+        if isinstance(self.tiles, RowBlocks):
+            multiply_tiles(self, self.tiles)
+        elif product.dots:
             self.each_panel(self.dots)
         elif product.parts:
             self.part_by_part()
@@ -129,6 +132,7 @@ class Task:
     def each_tile(self, build: Callable[[Panel, int, Index], None]) -> None:
         """Builds what happens to each row tile of each panel, given its rows and the first of these."""
         b = self.b
+        assert isinstance(self.tiles, Split)
         for rows, low, high in self.tiles.kinds:
             with b.loop(b.max(self.first, low), b.min(self.last, high)) as block:
                 row = self.tiles.start(b, block, rows)
@@ -160,6 +164,10 @@ class Task:
         return Panel(index, b.mul(index, self.product.width), columns, masks, present)
 
     # tiles
+
+    def lead(self, batch: Sizes | None) -> list[Index]:
+        """Where an operand of a batch shape is read."""
+        return broadcast_indices(self.batch, batch)
 
     def tile(self, panel: Panel, rows: int, row: Index, part: Part) -> list[list[SSAValue]]:
         """The products of rows from `row` on, by vectors of a panel."""
@@ -205,7 +213,7 @@ class Task:
 
     def left(self, row: Index, part: Part) -> Load:
         """Elements of the left-hand side, or pairs of them."""
-        b, product, lead = self.b, self.product, broadcast_indices(self.batch, self.product.lhs_batch)
+        b, product, lead = self.b, self.product, self.lead(self.product.lhs_batch)
 
         def load(r: int, k: Sequence[Index]) -> SSAValue:
             at = [b.add(row, r), b.mul(b.add(k[0], part.begin), product.pair)]
@@ -226,7 +234,7 @@ class Task:
         if self.product.packs:
             scratch, place = b.buffers["scratch"], self.place(panel)
             return lambda v, k: b.load(scratch, [place, k[0], v * lanes], lanes, None, dtype)
-        lead = broadcast_indices(self.batch, self.product.rhs_batch)
+        lead = self.lead(self.product.rhs_batch)
         return lambda v, k: self.given(
             [*lead, b.add(k[0], part.begin), b.add(panel.start, v * lanes)], panel.masks[v]
         )
@@ -258,7 +266,7 @@ class Task:
         are those of a matrix's rows."""
         b, product = self.b, self.product
         lanes, dtype, k_size = product.lanes, product.dtype, product.k
-        row, lead = (broadcast_indices(self.batch, each) for each in (product.lhs_batch, product.rhs_batch))
+        row, lead = map(self.lead, (product.lhs_batch, product.rhs_batch))
 
         def place(at: Sequence[Index], step: Index) -> tuple[list[Index], Mask]:
             """Where a vector lies that begins behind so many others, and which of its lanes are there."""
@@ -294,7 +302,7 @@ class Task:
     def copied(self, panel: Panel, part: Part) -> None:
         """Packs rows of a panel as they lie."""
         b, lanes, _dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
-        lead = broadcast_indices(self.batch, self.product.rhs_batch)
+        lead = self.lead(self.product.rhs_batch)
         with b.loop(0, part.steps) as k:
             row = b.add(k, part.begin)
             for v, mask in enumerate(panel.masks):
@@ -304,7 +312,7 @@ class Task:
     def turned(self, panel: Panel, part: Part) -> None:
         """Packs columns that lie along the reduction: square blocks are transposed in registers; lanes without a column repeat the last one."""
         b, lanes, _dtype, place = self.b, self.product.lanes, self.product.dtype, self.place(panel)
-        lead, rest = broadcast_indices(self.batch, self.product.rhs_batch), part.steps % lanes
+        lead, rest = self.lead(self.product.rhs_batch), part.steps % lanes
         blocks = ((part.steps // lanes, lanes, 0), (min_(rest, 1), rest, part.steps - rest))
         for v in range(len(panel.masks)):
             present = b.sub(b.min(panel.columns, (v + 1) * lanes), b.min(panel.columns, v * lanes))

@@ -243,7 +243,9 @@ def test_kernels_are_expanded_only_where_their_code_is_not_kept(
 
 def test_texts_say_what_they_hold() -> None:
     assert canonical((1, True, 0.5, None, "a", S0 + 1)) == "(1, True, 0.5, None, 'a', s0 + 1)"
-    assert canonical(Machine(4, 16, 1)) == "Machine(lanes=4, registers=16, threads=1, pairs=False)"
+    assert (
+        canonical(Machine(4, 16, 1)) == "Machine(lanes=4, registers=16, threads=1, pairs=False, tiles=False)"
+    )
 
 
 @pytest.mark.parametrize("name", KERNELS)

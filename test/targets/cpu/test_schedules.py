@@ -44,7 +44,7 @@ from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
 from xdsl_exir.targets.cpu.kernels.description import Choice, memref
 from xdsl_exir.targets.cpu.kernels.elements import expand
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
-from xdsl_exir.targets.cpu.machine import processor
+from xdsl_exir.targets.cpu.machine import TILES, processor
 
 pytestmark = pytest.mark.native
 
@@ -203,6 +203,47 @@ def test_products_of_pairs(rhs: Any) -> None:
         expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
     if "avx512bf16" not in processor().enabled:
         pytest.skip("this processor has no instruction for it")
+    for (kernel, _, _), actual, right in zip(cases, run_all(cases), expected, strict=True):
+        np.testing.assert_array_equal(actual, right, err_msg=str(kernel))
+
+
+@pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
+def test_products_of_tiles(rhs: Any) -> None:
+    """Of whole tiles along the reduction and of any number of rows from one tile on; what is left of these is multiplied again, and stored once."""
+    machine = Machine(16, 32, 2, tiles=True)
+    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
+    expected: list[np.ndarray] = []
+    for m, n, k in [
+        (16, 16, 32),
+        (17, 5, 64),
+        (31, 33, 32),
+        (32, 32, 320),
+        (49, 70, 96),
+        (64, 130, 1120),
+        (600, 40, 1024),
+    ]:
+        a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
+        kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
+        kernel = replace(kernel, epilogue=with_inputs((n,)))
+        assert "tdpbf16ps" in text_of(kernel, "f")
+        right = {"packed": kernel.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
+        cases.append((kernel, [a, right, values(n)], (m, n)))
+        expected.append(np.maximum(a.astype(np.float32) @ b.astype(np.float32) + values(n), 0))
+    if rhs != "packed":
+        batch, m, n, k = 3, 20, 33, 64
+        a, b = (values(*size).astype(ml_dtypes.bfloat16) for size in ((m, batch, k), (batch, k, n)))
+        right = b if rhs == "row_major" else np.ascontiguousarray(b.mT)
+        kernel = Matmul(
+            m, n, k, (batch,), rhs, lhs_strides=(k, batch * k, 1), rhs_dtype="bf16", lhs_dtype="bf16"
+        )
+        lefts = a.transpose(1, 0, 2)
+        cases.append((replace(kernel, machine=machine), [lefts, right], (batch, m, n)))
+        expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
+    few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
+    for other in (few, replace(few, m=16, k=48), replace(few, m=Expr.symbol("s0"))):
+        assert "tdpbf16ps" not in text_of(other, "f")
+    if not processor().enabled >= TILES:
+        pytest.skip("this processor has no tiles")
     for (kernel, _, _), actual, right in zip(cases, run_all(cases), expected, strict=True):
         np.testing.assert_array_equal(actual, right, err_msg=str(kernel))
 

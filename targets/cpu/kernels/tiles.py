@@ -1,0 +1,186 @@
+"""Products of pairs of bfloat16 in registers of tiles (AMX): one of 16 rows, of 16 pairs each, times 16 columns of as many pairs is added to
+16 x 16 of float32 at once.
+
+Two tiles of rows and two of columns are in registers, and the four of their sums, over a whole reduction: it is rounded to bfloat16 in the end,
+of which float32 has 16 bits more. All tiles are of one size, so that they are told once to be: where there are not so many rows left,
+those before are multiplied again, and not stored. Intel's manual, volume 2: TILELOADD, TDPBF16PS, TILESTORED; LLVM configures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from xdsl.dialects import arith, llvm, memref
+from xdsl.dialects.builtin import i64
+from xdsl.ir import SSAValue
+
+from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.vectors import TileType
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder, intrinsic
+from xdsl_exir.targets.cpu.kernels.kernel import finish
+
+if TYPE_CHECKING:
+    from xdsl_exir.targets.cpu.kernels.product import Panel, Task
+
+SIDE = 16
+"""Rows of a tile, and pairs or sums that each has."""
+BYTES = 4 * SIDE
+"""Of a tile's row."""
+BLOCK = 2 * SIDE
+"""Rows that are in registers together."""
+
+ZERO = intrinsic("llvm.x86.tilezero.internal", 2)
+LOAD = intrinsic("llvm.x86.tileloadd64.internal", 4)
+STORE = intrinsic("llvm.x86.tilestored64.internal", 5)
+MULTIPLY = intrinsic("llvm.x86.tdpbf16ps.internal", 6)
+
+
+@dataclass(frozen=True)
+class RowBlocks:
+    """`total` rows, a tile of them or more: blocks of two tiles, and what is left in one or two of one tile."""
+
+    total: int
+
+    @property
+    def whole(self) -> int:
+        """Blocks of two tiles."""
+        return self.total // BLOCK
+
+    @property
+    def starts(self) -> list[int]:
+        """The first rows that the blocks of one tile store."""
+        return list(range(self.whole * BLOCK, self.total, SIDE))
+
+    @property
+    def count(self) -> int:
+        return self.whole + len(self.starts)
+
+    def each(
+        self, b: KernelBuilder, first: Index, last: Index, build: Callable[[Index, int, int], None]
+    ) -> None:
+        """Builds what happens to the blocks from `first` up to `last`, given the first row, how many there are, and how many of these were
+        stored before."""
+        with b.loop(first, b.min(last, self.whole)) as block:
+            build(b.mul(block, BLOCK), BLOCK, 0)
+        for number, start in enumerate(self.starts, self.whole):
+            begin = min(start, self.total - SIDE)
+            with b.loop(b.max(first, number), b.min(last, number + 1)):
+                build(begin, SIDE, start - begin)
+
+
+def fits(m: Dim, k: Dim) -> bool:
+    """Whether a product of so many rows and terms is made of whole tiles."""
+    return isinstance(m, int) and isinstance(k, int) and m >= SIDE and k % BLOCK == 0
+
+
+def multiply_tiles(task: Task, blocks: RowBlocks) -> None:
+    """Builds a task of a product: all its panels, packed before where they are."""
+    if task.product.packs:
+        task.each_panel(lambda panel: task.pack(panel, task.whole))
+    blocks.each(
+        task.b,
+        task.first,
+        task.last,
+        lambda row, rows, done: task.each_panel(lambda panel: TileBlock(task, panel, row, rows).build(done)),
+    )
+
+
+@dataclass(frozen=True)
+class TileBlock:
+    """Some rows of a panel, from `row` on."""
+
+    task: Task
+    panel: Panel
+    row: Index
+    rows: int
+
+    @property
+    def columns(self) -> range:
+        """Tiles of columns."""
+        return range(len(self.panel.masks))
+
+    def build(self, done: int) -> None:
+        """Multiplies, and stores what follows, but for the rows that are done."""
+        task, b, lanes = self.task, self.task.b, self.task.product.lanes
+        shape = (*task.product.batch, task.product.m, task.product.n)
+        with b.loop(done, self.keep_sums()) as r:
+            for v in self.columns:
+                value = b.load(b.buffers["scratch"], self.place(r, v), lanes, None, "f32")
+                at = [*task.batch, b.add(self.row, r), b.add(self.panel.start, v * lanes)]
+                finish(b, task.product.epilogue, value, shape, at, lanes, self.panel.masks[v])
+
+    def place(self, r: Index, v: int) -> list[Index]:
+        """Where sums of a row are kept."""
+        task = self.task
+        return [task.place(self.panel), task.b.add(r, task.product.packed), v * SIDE]
+
+    def keep_sums(self) -> int:
+        """Builds the products, and keeps their sums in the buffer; of how many rows."""
+        task, b = self.task, self.task.b
+        side, size = b.constant(SIDE, "i16"), b.constant(BYTES, "i16")
+        rows = range(0, self.rows, SIDE)
+        zero = [
+            b.op(llvm.CallIntrinsicOp, [side, size], TileType(), ZERO) for _ in rows for _ in self.columns
+        ]
+
+        def add(step: Index, sums: list[SSAValue]) -> list[SSAValue]:
+            left = [self.left(row, step) for row in rows]
+            right = [self.right(v, step) for v in self.columns]
+            pairs = ((x, y) for x in left for y in right)
+            return [
+                b.op(llvm.CallIntrinsicOp, [side, size, size, held, x, y], TileType(), MULTIPLY)
+                for held, (x, y) in zip(sums, pairs, strict=True)
+            ]
+
+        steps = cast("int", task.product.steps) // SIDE
+        sums = iter(b.reduce(steps, zero, add))
+        for row in rows:
+            for v in self.columns:
+                place, apart = address(b, b.buffers["scratch"], self.place(row, v), self.kept, 4)
+                b.insert(llvm.CallIntrinsicOp, [side, size, place, apart, next(sums)], (), **STORE)
+        return self.rows
+
+    def left(self, row: int, step: Index) -> SSAValue:
+        """A tile of the left-hand side."""
+        task, b, product = self.task, self.task.b, self.task.product
+        batch = product.batch if product.lhs_batch is None else product.lhs_batch
+        strides = product.lhs_strides or contiguous_strides((*batch, product.m, product.k))
+        at = [*task.lead(product.lhs_batch), b.add(self.row, row), b.mul(step, BLOCK)]
+        return load(b, task.lhs, at, strides, 2)
+
+    def right(self, v: int, step: Index) -> SSAValue:
+        """A tile of the right-hand side, of which a row is a pair of each column."""
+        task, b, first = self.task, self.task.b, self.task.b.mul(step, SIDE)
+        if task.product.packs:
+            return load(b, b.buffers["scratch"], [task.place(self.panel), first, v * SIDE], self.kept, 4)
+        steps, width = task.product.steps, 2 * task.product.width
+        return load(b, task.rhs, [self.panel.index, first, v * BLOCK], (steps * width, width, 1), 2)
+
+    @property
+    def kept(self) -> Sequence[Dim]:
+        """Strides of the buffer of panels that were packed, and of sums."""
+        assert self.task.product.scratch is not None
+        return contiguous_strides(self.task.product.scratch)
+
+
+def load(
+    b: KernelBuilder, buffer: SSAValue, at: Sequence[Index], strides: Sequence[Dim], size: int
+) -> SSAValue:
+    """A tile, whose rows are those of a buffer."""
+    place, apart = address(b, buffer, at, strides, size)
+    operands = [b.constant(SIDE, "i16"), b.constant(BYTES, "i16"), place, apart]
+    return b.op(llvm.CallIntrinsicOp, operands, TileType(), LOAD)
+
+
+def address(
+    b: KernelBuilder, buffer: SSAValue, at: Sequence[Index], strides: Sequence[Dim], size: int
+) -> tuple[SSAValue, SSAValue]:
+    """Where an element of so many bytes is, and how many its neighbour in the next row is apart."""
+    place: Index = b.op(memref.ExtractAlignedPointerAsIndexOp, [buffer], INDEX)
+    for index, stride in zip(at, strides, strict=True):
+        place = b.add(place, b.mul(index, stride * size))
+    number, apart = (b.op(arith.IndexCastOp, [b.index(value)], i64) for value in (place, strides[-2] * size))
+    return b.op(llvm.IntToPtrOp, [number], llvm.LLVMPointerType()), apart
