@@ -41,6 +41,9 @@ panels that are there before is, which nobody writes."""
 GROUPED = 4
 """Panels that take the rows of a part of a long reduction one after the other, as these are in a first-level cache."""
 
+MANY = 12
+"""Vectors of columns from which on there is little beside panels of three."""
+
 NEAR, FAR = 1 << 19, 1 << 20
 """Bytes of panels that a second-level cache keeps, and of rows that it hardly does."""
 
@@ -139,13 +142,19 @@ class Matmul(Kernel):
 
     @property
     def vectors(self) -> int:
-        """Vectors of a tile's row: two, and more when there are too few rows to keep the multipliers busy."""
+        """Vectors of a tile's row: two, or three of many columns, as panels then come from a second-level cache less often; and more when there are
+        too few rows to keep the multipliers busy."""
         if self.dots:
             return 1
         budget = 2 * self.machine.rows // self.m if isinstance(self.m, int) else 0
-        wanted = self.choice.vectors or next((vectors for vectors in (8, 4) if vectors <= budget), 2)
-        wanted = 2 if self.tiled else wanted
+        usual = 3 if self.is_wide and self.machine.fits_three and not self.tiled else 2
+        wanted = self.choice.vectors or next((vectors for vectors in (8, 4) if vectors <= budget), usual)
         return min(wanted, ceil_div(self.n, self.lanes)) if isinstance(self.n, int) else wanted
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether columns are nearly all in panels of three vectors."""
+        return isinstance(self.n, int) and self.n >= MANY * self.lanes
 
     @property
     def rows(self) -> int:

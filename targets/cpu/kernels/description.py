@@ -42,9 +42,14 @@ class Machine:
         and an element or two. More than eight hide no more of the multipliers' latency."""
         return min(8, (self.registers - 4) // 2)
 
+    @property
+    def fits_three(self) -> bool:
+        """Whether a register tile of as many rows may be three vectors wide."""
+        return 3 * self.rows + 4 <= self.registers
+
     def rows_of(self, vectors: int) -> int:
         """Rows of a register tile that is so many vectors wide."""
-        return max(1, 2 * self.rows // vectors)
+        return self.rows if vectors == 3 and self.fits_three else max(1, 2 * self.rows // vectors)
 
 
 Strategy = Literal["pixels", "channels", "depthwise", "winograd"]
