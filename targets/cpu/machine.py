@@ -146,9 +146,7 @@ class Processor:
         enabled = self.enabled
         lanes, registers = next((unit[1:] for unit in _VECTOR_UNITS if unit[0] in enabled), (4, 16))
         own = 1 if self.triple or not self.openmp else cores()
-        tiles = enabled >= TILES
-        # Where there are tiles, pairs by themselves take twice as long as two products of float32.
-        pairs = "avx512bf16" in enabled and not tiles
+        pairs, tiles = "avx512bf16" in enabled, enabled >= TILES
         return Machine(lanes, registers, threads or self.threads or own, pairs, tiles)
 
     def check_runs_here(self) -> None:

@@ -78,14 +78,20 @@ def taken_out(planner: Planner, op: OperatorOp) -> OperatorOp:
     return op
 
 
+THIN = 64
+"""Columns, or terms, of which a product takes no longer than reading its operands: what makes float32 of them, for another instruction, is to no avail."""
+
+
 def in_pairs(
     planner: Planner, op: OperatorOp, machine: Machine, lhs: SSAValue, rhs: SSAValue
 ) -> list[OperatorOp]:
-    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16, or tiles of such; of one row it has nothing to gain.
+    """What makes float32 of both sides of a product, taken out of them, if the machine multiplies pairs of bfloat16; of one row it has nothing to gain.
     A right-hand side that is packed may as well be float32 that bfloat16 holds."""
     m, k = shape_of(lhs)[-2:]
-    gains = (machine.tiles and fits_tiles(m, k)) or (machine.pairs and m != 1)
-    if not gains or not isinstance(k, int) or k % 2:
+    if not isinstance(k, int) or k % 2 or m == 1 or not machine.pairs:
+        return []
+    is_thin = any(isinstance(size, int) and size <= THIN for size in (k, shape_of(rhs)[-1]))
+    if not (machine.prefers_pairs or is_thin or fits_tiles(m, k)):
         return []
     found = [before_widening(planner, value, op, alone=False) for value in (lhs, rhs)]
     widening = [each for each in found if each is not None and meta_of(each.operands[0]).dtype is dt.BFloat16]

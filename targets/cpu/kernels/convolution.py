@@ -270,7 +270,7 @@ class Conv2d(Kernel):
     @property
     def pair(self) -> int:
         """Channels that a step of the reduction takes: two of bfloat16 where there is an instruction, which is one of whole registers."""
-        both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.pairs
+        both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.prefers_pairs
         return 2 if both and self.lanes == self.machine.lanes else 1
 
     @property

@@ -27,8 +27,7 @@ WORTHWHILE = 500_000
 @dataclass(frozen=True)
 class Machine:
     """What a schedule has to know: float32 lanes of a vector register, how many registers, how many threads; whether there is an instruction
-    for products of pairs of bfloat16, added to float32, that takes less time than products of float32 do (AVX512-BF16), and one for tiles of
-    such pairs (AMX)."""
+    for products of pairs of bfloat16, added to float32 (AVX512-BF16), and one for tiles of such pairs (AMX)."""
 
     lanes: int = 16
     registers: int = 32
@@ -41,6 +40,11 @@ class Machine:
         """Rows of a register tile that is two vectors wide: what accumulates leaves registers for a step's operands, two vectors
         and an element or two. More than eight hide no more of the multipliers' latency."""
         return min(8, (self.registers - 4) // 2)
+
+    @property
+    def prefers_pairs(self) -> bool:
+        """Whether products of pairs take less time than twice as many of float32: where there are tiles of them as well, they take twice as long."""
+        return self.pairs and not self.tiles
 
     @property
     def fits_three(self) -> bool:
