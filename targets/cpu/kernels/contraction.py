@@ -125,7 +125,7 @@ class Matmul(Kernel):
     @property
     def tiled(self) -> bool:
         """Whether tiles of pairs are multiplied at once."""
-        return self.pair == 2 and self.machine.tiles and fits(self.m, self.k)
+        return self.pair == 2 and self.machine.tiles and fits(self.m, self.k, self.out_dtype == "bf16")
 
     @property
     def steps(self) -> Dim:

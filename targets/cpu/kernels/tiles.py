@@ -1,8 +1,8 @@
 """Products of pairs of bfloat16 in registers of tiles (AMX): one of 16 rows, of 16 pairs each, times 16 columns of as many pairs is added to
 16 x 16 of float32 at once.
 
-Two tiles of rows and two of columns are in registers, and the four of their sums, over a whole reduction: it is rounded to bfloat16 in the end,
-of which float32 has 16 bits more. All tiles are of one size, so that they are told once to be: where there are not so many rows left,
+Two tiles of rows and two of columns are in registers, and the four of their sums, over a whole reduction, however long, if it is rounded to bfloat16 in
+the end, of which float32 has 16 bits more. All tiles are of one size, so that they are told once to be: where there are not so many rows left,
 those before are multiplied again, and not stored. Intel's manual, volume 2: TILELOADD, TDPBF16PS, TILESTORED; LLVM configures.
 """
 
@@ -31,6 +31,9 @@ BYTES = 4 * SIDE
 """Of a tile's row."""
 BLOCK = 2 * SIDE
 """Rows that are in registers together."""
+
+LONG = 1024
+"""Terms of a reduction that is not rounded, added up one after the other."""
 
 ZERO = intrinsic("llvm.x86.tilezero.internal", 2)
 LOAD = intrinsic("llvm.x86.tileloadd64.internal", 4)
@@ -71,9 +74,11 @@ class RowBlocks:
                 build(begin, SIDE, start - begin)
 
 
-def fits(m: Dim, k: Dim) -> bool:
-    """Whether a product of so many rows and terms is made of whole tiles."""
-    return isinstance(m, int) and isinstance(k, int) and m >= SIDE and k % BLOCK == 0
+def fits(m: Dim, k: Dim, rounded: bool = True) -> bool:
+    """Whether a product of so many rows and terms is made of whole tiles, if it is `rounded`, or is not long."""
+    if not isinstance(m, int) or not isinstance(k, int):
+        return False
+    return m >= SIDE and k % BLOCK == 0 and (rounded or k <= LONG)
 
 
 def multiply_tiles(task: Task, blocks: RowBlocks) -> None:
@@ -106,7 +111,8 @@ class TileBlock:
         """Multiplies, and stores what follows, but for the rows that are done."""
         task, b, lanes = self.task, self.task.b, self.task.product.lanes
         shape = (*task.product.batch, task.product.m, task.product.n)
-        with b.loop(done, self.keep_sums()) as r:
+        self.keep_sums()
+        with b.loop(done, self.rows) as r:
             for v in self.columns:
                 value = b.load(b.buffers["scratch"], self.place(r, v), lanes, None, "f32")
                 at = [*task.batch, b.add(self.row, r), b.add(self.panel.start, v * lanes)]
@@ -117,8 +123,8 @@ class TileBlock:
         task = self.task
         return [task.place(self.panel), task.b.add(r, task.product.packed), v * SIDE]
 
-    def keep_sums(self) -> int:
-        """Builds the products, and keeps their sums in the buffer; of how many rows."""
+    def keep_sums(self) -> None:
+        """Builds the products, and keeps their sums in the buffer."""
         task, b = self.task, self.task.b
         side, size = b.constant(SIDE, "i16"), b.constant(BYTES, "i16")
         rows = range(0, self.rows, SIDE)
@@ -141,7 +147,6 @@ class TileBlock:
             for v in self.columns:
                 place, apart = address(b, b.buffers["scratch"], self.place(row, v), self.kept, 4)
                 b.insert(llvm.CallIntrinsicOp, [side, size, place, apart, next(sums)], (), **STORE)
-        return self.rows
 
     def left(self, row: int, step: Index) -> SSAValue:
         """A tile of the left-hand side."""

@@ -219,7 +219,7 @@ def test_products_of_tiles(rhs: Any) -> None:
         (31, 33, 32),
         (32, 32, 320),
         (49, 70, 96),
-        (64, 130, 1120),
+        (64, 130, 992),
         (600, 40, 1024),
     ]:
         a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
@@ -240,7 +240,10 @@ def test_products_of_tiles(rhs: Any) -> None:
         cases.append((replace(kernel, machine=machine), [lefts, right], (batch, m, n)))
         expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
     few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
-    for other in (few, replace(few, m=16, k=48), replace(few, m=Expr.symbol("s0"))):
+    long = replace(few, m=32, k=2048)
+    assert replace(long, out_dtype="bf16").tiled
+    for other in (few, long, replace(few, m=16, k=48), replace(few, m=Expr.symbol("s0"))):
+        assert not other.tiled
         assert "tdpbf16ps" not in text_of(other, "f")
     if not processor().enabled >= TILES:
         pytest.skip("this processor has no tiles")
