@@ -26,7 +26,7 @@ from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split
 from xdsl_exir.targets.cpu.kernels.packing import pack_columns, unpack_columns
 from xdsl_exir.targets.cpu.kernels.product import Task
 from xdsl_exir.targets.cpu.kernels.tile import FEW
-from xdsl_exir.targets.cpu.kernels.tiles import BLOCK, RowBlocks, fits
+from xdsl_exir.targets.cpu.kernels.tiles import KEPT_ROWS, SIDE, TERMS, RowBlocks, fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -129,8 +129,8 @@ class Matmul(Kernel):
 
     @property
     def steps(self) -> Dim:
-        """Of the reduction."""
-        return self.k // self.pair
+        """Of the reduction; of tiles whole ones, the last filled up with zeros."""
+        return SIDE * ceildiv(self.k, TERMS) if self.tiled else self.k // self.pair
 
     @property
     def flops(self) -> Dim:
@@ -248,8 +248,8 @@ class Matmul(Kernel):
 
     @property
     def scratch(self) -> Sizes | None:
-        """Shape of the buffer of its dtype that the kernel needs, or None: panels, and below them sums of parts, or of tiles."""
-        packed, sums = self.packed, self.m if self.parts else BLOCK if self.tiled else 0
+        """Shape of the buffer of its dtype that the kernel needs, or None: panels, and below them sums of parts, or of tiles, and the ends of rows."""
+        packed, sums = self.packed, self.m if self.parts else KEPT_ROWS if self.tiled else 0
         return (self.threads * self.group, packed + sums, self.width) if packed != 0 or sums != 0 else None
 
     @property
@@ -299,12 +299,13 @@ class Matmul(Kernel):
 
     def pack(self, matrix: NDArray[Any], transposed: bool = False) -> NDArray[Any]:
         """Weights [K, N] (or [N, K], transposed) as the kernel takes them: [panels, K, width], or with pairs of rows side by side [panels, K / 2, 2 * width]."""
-        return pack_columns(matrix.T if transposed else matrix, self.width, self.pair)
+        steps = static((self.steps,))[0] if self.tiled else None
+        return pack_columns(matrix.T if transposed else matrix, self.width, self.pair, steps)
 
     def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
         """Weights [K, N] as they were, in linalg."""
         assert isinstance(self.n, int)
-        return unpack_columns(b, packed, self.n, self.pair)
+        return unpack_columns(b, packed, self.n, self.pair, self.k)
 
     def build(self, b: KernelBuilder) -> None:
         self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])

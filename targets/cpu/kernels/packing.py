@@ -18,17 +18,20 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.tensors import Tensor
 
 
-def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1) -> NDArray[Any]:
-    """[K, N] to panels [ceil(N / width), K / rows, width * rows], of its dtype; the elements of so many rows in a column lie side by side."""
+def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1, steps: int | None = None) -> NDArray[Any]:
+    """[K, N] to panels [ceil(N / width), K / rows, width * rows], of its dtype; the elements of so many rows in a column lie side by side. If there are
+    to be more `steps` than K / rows, the last ones are zeros."""
     import numpy as np
 
     k, n = matrix.shape
-    packed = np.zeros((-(-n // width), k // rows, width, rows), matrix.dtype)
+    present = int(k) // rows
+    steps = steps or present
+    packed = np.zeros((-(-n // width), steps, width, rows), matrix.dtype)
     # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.
     for panel, start in zip(packed, range(0, n, width), strict=True):
         columns = matrix[:, start : start + width]
-        panel[:, : columns.shape[1]] = columns.reshape(k // rows, rows, -1).swapaxes(1, 2)
-    return packed.reshape(-(-n // width), k // rows, width * rows)
+        panel[:present, : columns.shape[1]] = columns.reshape(present, rows, -1).swapaxes(1, 2)
+    return packed.reshape(-(-n // width), steps, width * rows)
 
 
 def pack_filters(weight: NDArray[np.float32], groups: int, width: int, pair: int = 1) -> NDArray[np.float32]:
@@ -59,12 +62,11 @@ def repack_filters(b: LinalgBuilder, weight: Tensor, groups: int, width: int) ->
     return b.permute(whole, (0, 1, *range(3, 3 + len(kernel)), 2))
 
 
-def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int = 1) -> Tensor:
+def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int, k: Dim) -> Tensor:
     """[K, N] of panels of columns, in linalg."""
     panels, steps, width = packed.shape
     apart = b.reshape(packed, (panels, steps, width // rows, rows))
-    k = steps * rows
-    whole = b.reshape(b.permute(apart, (1, 3, 0, 2)), (k, prod((panels, width // rows))))
+    whole = b.reshape(b.permute(apart, (1, 3, 0, 2)), (steps * rows, prod((panels, width // rows))))
     return b.slice(whole, (0, 0), (k, n), (1, 1))
 
 

@@ -3,13 +3,13 @@
 
 Two tiles of rows and two of columns are in registers, and the four of their sums, over a whole reduction, however long, if it is rounded to bfloat16 in
 the end, of which float32 has 16 bits more. All tiles are of one size, so that they are told once to be: where there are not so many rows left,
-those before are multiplied again, and not stored. Intel's manual, volume 2: TILELOADD, TDPBF16PS, TILESTORED; LLVM configures.
+those before are multiplied again, and not stored; where there are not so many terms, zeros are behind them. Intel's manual, volume 2: TILELOADD, TDPBF16PS, TILESTORED; LLVM configures.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from xdsl.dialects import arith, llvm, memref
@@ -31,6 +31,10 @@ BYTES = 4 * SIDE
 """Of a tile's row."""
 BLOCK = 2 * SIDE
 """Rows that are in registers together."""
+TERMS = 2 * SIDE
+"""Of a reduction that a tile has."""
+KEPT_ROWS = 2 * BLOCK
+"""Of a buffer: sums of a block, and the ends of its rows where they do not fill a tile."""
 
 LONG = 1024
 """Terms of a reduction that is not rounded, added up one after the other."""
@@ -75,22 +79,32 @@ class RowBlocks:
 
 
 def fits(m: Dim, k: Dim, rounded: bool = True) -> bool:
-    """Whether a product of so many rows and terms is made of whole tiles, if it is `rounded`, or is not long."""
+    """Whether a product of so many rows and terms, pairs of them, fills tiles, if it is `rounded`, or is not long."""
     if not isinstance(m, int) or not isinstance(k, int):
         return False
-    return m >= SIDE and k % BLOCK == 0 and (rounded or k <= LONG)
+    return m >= SIDE and k >= SIDE and k % 2 == 0 and (rounded or k <= LONG)
 
 
 def multiply_tiles(task: Task, blocks: RowBlocks) -> None:
     """Builds a task of a product: all its panels, packed before where they are."""
     if task.product.packs:
-        task.each_panel(lambda panel: task.pack(panel, task.whole))
+        task.each_panel(lambda panel: pack(task, panel))
     blocks.each(
         task.b,
         task.first,
         task.last,
         lambda row, rows, done: task.each_panel(lambda panel: TileBlock(task, panel, row, rows).build(done)),
     )
+
+
+def pack(task: Task, panel: Panel) -> None:
+    """Packs a panel, with zeros behind it up to a whole tile."""
+    b, product = task.b, task.product
+    present, lanes = product.k // 2, product.lanes
+    task.pack(panel, replace(task.whole, steps=present))
+    with b.loop(present, product.steps) as step:
+        for v in range(len(panel.masks)):
+            b.store(b.constant(0.0, "f32", lanes), b.buffers["scratch"], [task.place(panel), step, v * lanes])
 
 
 @dataclass(frozen=True)
@@ -119,9 +133,24 @@ class TileBlock:
                 finish(b, task.product.epilogue, value, shape, at, lanes, self.panel.masks[v])
 
     def place(self, r: Index, v: int) -> list[Index]:
-        """Where sums of a row are kept."""
+        """Where sums of a row are kept, and behind those of a block the ends of rows."""
         task = self.task
         return [task.place(self.panel), task.b.add(r, task.product.packed), v * SIDE]
+
+    @property
+    def rest(self) -> int:
+        """Terms that do not fill a tile."""
+        return cast("int", self.task.product.k) % TERMS
+
+    def keep_ends(self) -> None:
+        """Copies the last terms of each row, where they do not fill a tile, and zeros behind them."""
+        b, lanes = self.task.b, self.task.product.lanes
+        if not self.rest:
+            return
+        with b.loop(0, self.rows) as r:
+            at = [*self.lead, b.add(self.row, r), cast("int", self.task.product.k) - self.rest]
+            end = b.load(self.task.lhs, at, TERMS, b.mask_below(TERMS, self.rest), "bf16")
+            b.store(b.bitcast(end, "f32", lanes), b.buffers["scratch"], self.place(b.add(r, BLOCK), 0))
 
     def keep_sums(self) -> None:
         """Builds the products, and keeps their sums in the buffer."""
@@ -132,8 +161,8 @@ class TileBlock:
             b.op(llvm.CallIntrinsicOp, [side, size], TileType(), ZERO) for _ in rows for _ in self.columns
         ]
 
-        def add(step: Index, sums: list[SSAValue]) -> list[SSAValue]:
-            left = [self.left(row, step) for row in rows]
+        def add(step: Index, sums: list[SSAValue], is_end: bool = False) -> list[SSAValue]:
+            left = [self.end(row) if is_end else self.left(row, step) for row in rows]
             right = [self.right(v, step) for v in self.columns]
             pairs = ((x, y) for x in left for y in right)
             return [
@@ -141,20 +170,32 @@ class TileBlock:
                 for held, (x, y) in zip(sums, pairs, strict=True)
             ]
 
-        steps = cast("int", task.product.steps) // SIDE
-        sums = iter(b.reduce(steps, zero, add))
+        self.keep_ends()
+        whole = cast("int", task.product.k) // TERMS
+        sums = b.reduce(whole, zero, add) if whole else zero
+        sums = iter(add(whole, sums, True) if self.rest else sums)
         for row in rows:
             for v in self.columns:
                 place, apart = address(b, b.buffers["scratch"], self.place(row, v), self.kept, 4)
                 b.insert(llvm.CallIntrinsicOp, [side, size, place, apart, next(sums)], (), **STORE)
 
+    @property
+    def lead(self) -> list[Index]:
+        """Where in its batch the left-hand side is."""
+        return self.task.lead(self.task.product.lhs_batch)
+
     def left(self, row: int, step: Index) -> SSAValue:
         """A tile of the left-hand side."""
-        task, b, product = self.task, self.task.b, self.task.product
+        b, product = self.task.b, self.task.product
         batch = product.batch if product.lhs_batch is None else product.lhs_batch
         strides = product.lhs_strides or contiguous_strides((*batch, product.m, product.k))
-        at = [*task.lead(product.lhs_batch), b.add(self.row, row), b.mul(step, BLOCK)]
-        return load(b, task.lhs, at, strides, 2)
+        at = [*self.lead, b.add(self.row, row), b.mul(step, TERMS)]
+        return load(b, self.task.lhs, at, strides, 2)
+
+    def end(self, row: int) -> SSAValue:
+        """The tile of the ends of rows."""
+        b = self.task.b
+        return load(b, b.buffers["scratch"], self.place(BLOCK + row, 0), self.kept, 4)
 
     def right(self, v: int, step: Index) -> SSAValue:
         """A tile of the right-hand side, of which a row is a pair of each column."""
@@ -162,7 +203,7 @@ class TileBlock:
         if task.product.packs:
             return load(b, b.buffers["scratch"], [task.place(self.panel), first, v * SIDE], self.kept, 4)
         steps, width = task.product.steps, 2 * task.product.width
-        return load(b, task.rhs, [self.panel.index, first, v * BLOCK], (steps * width, width, 1), 2)
+        return load(b, task.rhs, [self.panel.index, first, v * TERMS], (steps * width, width, 1), 2)
 
     @property
     def kept(self) -> Sequence[Dim]:

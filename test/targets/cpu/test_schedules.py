@@ -215,12 +215,13 @@ def test_products_of_tiles(rhs: Any) -> None:
     expected: list[np.ndarray] = []
     for m, n, k in [
         (16, 16, 32),
-        (17, 5, 64),
+        (17, 5, 66),
         (31, 33, 32),
         (32, 32, 320),
-        (49, 70, 96),
+        (40, 36, 22),
+        (49, 70, 110),
         (64, 130, 992),
-        (600, 40, 1024),
+        (600, 40, 1022),
     ]:
         a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
         kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
@@ -230,7 +231,7 @@ def test_products_of_tiles(rhs: Any) -> None:
         cases.append((kernel, [a, right, values(n)], (m, n)))
         expected.append(np.maximum(a.astype(np.float32) @ b.astype(np.float32) + values(n), 0))
     if rhs != "packed":
-        batch, m, n, k = 3, 20, 33, 64
+        batch, m, n, k = 3, 20, 33, 68
         a, b = (values(*size).astype(ml_dtypes.bfloat16) for size in ((m, batch, k), (batch, k, n)))
         right = b if rhs == "row_major" else np.ascontiguousarray(b.mT)
         kernel = Matmul(
@@ -242,7 +243,7 @@ def test_products_of_tiles(rhs: Any) -> None:
     few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
     long = replace(few, m=32, k=2048)
     assert replace(long, out_dtype="bf16").tiled
-    for other in (few, long, replace(few, m=16, k=48), replace(few, m=Expr.symbol("s0"))):
+    for other in (few, long, replace(few, m=16, k=14), replace(few, m=Expr.symbol("s0"))):
         assert not other.tiled
         assert "tdpbf16ps" not in text_of(other, "f")
     if not processor().enabled >= TILES:
