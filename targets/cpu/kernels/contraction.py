@@ -305,7 +305,7 @@ class Matmul(Kernel):
     def unpack(self, b: LinalgBuilder, packed: Tensor) -> Tensor:
         """Weights [K, N] as they were, in linalg."""
         assert isinstance(self.n, int)
-        return unpack_columns(b, packed, self.n, self.pair, self.k)
+        return unpack_columns(b, packed, self.n, self.pair, self.k if self.tiled else None)
 
     def build(self, b: KernelBuilder) -> None:
         self.multiply(b, b.buffers["lhs"], b.buffers["rhs"])

@@ -62,12 +62,12 @@ def repack_filters(b: LinalgBuilder, weight: Tensor, groups: int, width: int) ->
     return b.permute(whole, (0, 1, *range(3, 3 + len(kernel)), 2))
 
 
-def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int, k: Dim) -> Tensor:
-    """[K, N] of panels of columns, in linalg."""
+def unpack_columns(b: LinalgBuilder, packed: Tensor, n: int, rows: int, k: Dim | None) -> Tensor:
+    """[K, N] of panels of columns, in linalg; all the rows there are if K is not said."""
     panels, steps, width = packed.shape
     apart = b.reshape(packed, (panels, steps, width // rows, rows))
     whole = b.reshape(b.permute(apart, (1, 3, 0, 2)), (steps * rows, prod((panels, width // rows))))
-    return b.slice(whole, (0, 0), (k, n), (1, 1))
+    return b.slice(whole, (0, 0), (steps * rows if k is None else k, n), (1, 1))
 
 
 def unpack_filters(b: LinalgBuilder, packed: Tensor, shape: tuple[int, ...], pair: int) -> Tensor:
