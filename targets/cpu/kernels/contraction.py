@@ -183,10 +183,11 @@ class Matmul(Kernel):
 
     @property
     def packs(self) -> bool:
-        """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel."""
-        few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows and not self.tiled
+        """Whether the kernel packs the right-hand side itself: it pays when several tiles of rows use a panel. Of tiles pairs lie together."""
+        few = isinstance(self.m, int) and self.m <= 4 * self.machine.rows
         wanted = not few if self.choice.packs is None else self.choice.packs
-        return not self.dots and (self.rhs == "transposed" or (self.rhs == "row_major" and wanted))
+        must = self.rhs == "transposed" or self.tiled
+        return self.rhs != "packed" and not self.dots and (must or wanted)
 
     @property
     def problem(self) -> Matmul:

@@ -166,54 +166,53 @@ def test_long_and_short_reductions(machine: str, rhs: Any, m: int, n: int, k: in
     np.testing.assert_array_equal(result, np.maximum(a @ b + bias, 0))
 
 
-PAIRS = Machine(16, 32, 1, pairs=True)
+PAIRS, IN_TILES = Machine(16, 32, 1, pairs=True), Machine(16, 32, 2, tiles=True)
+
+
+def of_bfloat16(
+    rhs: Any, sizes: Sequence[tuple[int, ...]], machine: Machine
+) -> list[tuple[Any, Any, Result, Any]]:
+    """Products of sizes ([batch,] M, N, K): kernels and what they take, of views of what lies otherwise where there is a batch; the results' shapes;
+    and the results, with what follows."""
+    cases: list[tuple[Any, Any, Result, Any]] = []
+    for *batch, m, n, k in sizes:
+        a, b = (values(*batch, *size).astype(ml_dtypes.bfloat16) for size in ((m, k), (k, n)))
+        strides = (k, batch[0] * k, 1) if batch else None
+        kernel = Matmul(m, n, k, tuple(batch), rhs, lhs_strides=strides, rhs_dtype="bf16", lhs_dtype="bf16")
+        kernel = replace(kernel, machine=machine, epilogue=with_inputs((n,)))
+        left = np.ascontiguousarray(a.swapaxes(0, 1)).swapaxes(0, 1) if batch else a
+        right = kernel.pack(b) if rhs == "packed" else b if rhs == "row_major" else np.ascontiguousarray(b.mT)
+        made = np.maximum(a.astype(np.float32) @ b.astype(np.float32) + values(n), 0)
+        ways = (False, True) if rhs == "row_major" else (None,)
+        cases += [
+            (replace(kernel, choice=Choice(packs=packs)), [left, right, values(n)], (*batch, m, n), made)
+            for packs in ways
+        ]
+    return cases
+
+
+def check_results(cases: Sequence[tuple[Any, Any, Result, Any]]) -> None:
+    results = run_all([case[:3] for case in cases])
+    for (kernel, _, _, wanted), actual in zip(cases, results, strict=True):
+        np.testing.assert_array_equal(actual, wanted, err_msg=str(kernel))
 
 
 @pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
 def test_products_of_pairs(rhs: Any) -> None:
-    """Of bfloat16, along the reduction: ragged sizes, parts of a long reduction, batches, views of both sides, threads."""
-    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
-    expected: list[np.ndarray] = []
-    for m, n, k in [
-        (2, 1, 2),
-        (3, 17, 6),
-        (8, 32, 32),
-        (9, 50, 34),
-        (17, 130, 98),
-        (40, 45, 4998),
-        (70, 1, 64),
-    ]:
-        a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
-        for packs in (False, True) if rhs == "row_major" else (None,):
-            kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=PAIRS)
-            kernel = replace(kernel, choice=Choice(packs=packs))
-            assert "dpbf16ps" in text_of(kernel, "f")
-            right = {"packed": kernel.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
-            cases.append((kernel, [a, right], (m, n)))
-            expected.append(a.astype(np.float32) @ b.astype(np.float32))
+    sizes = [(2, 1, 2), (3, 17, 6), (8, 32, 32), (9, 50, 34), (17, 130, 98), (40, 45, 4998), (70, 1, 64)]
+    cases = of_bfloat16(rhs, sizes, PAIRS)
     if rhs != "packed":
-        batch, m, n, k = 3, 20, 33, 66
-        a, b = (values(*size).astype(ml_dtypes.bfloat16) for size in ((m, batch, k), (batch, k, n)))
-        right = b if rhs == "row_major" else np.ascontiguousarray(b.mT)
-        kernel = Matmul(
-            m, n, k, (batch,), rhs, lhs_strides=(k, batch * k, 1), rhs_dtype="bf16", lhs_dtype="bf16"
-        )
-        lefts = a.transpose(1, 0, 2)
-        cases.append((replace(kernel, machine=replace(PAIRS, threads=2)), [lefts, right], (batch, m, n)))
-        expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
+        cases += of_bfloat16(rhs, [(3, 20, 33, 66)], replace(PAIRS, threads=2))
+    assert all("dpbf16ps" in text_of(kernel, "f") for kernel, *_ in cases)
     if "avx512bf16" not in processor().enabled:
         pytest.skip("this processor has no instruction for it")
-    for (kernel, _, _), actual, right in zip(cases, run_all(cases), expected, strict=True):
-        np.testing.assert_array_equal(actual, right, err_msg=str(kernel))
+    check_results(cases)
 
 
 @pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
 def test_products_of_tiles(rhs: Any) -> None:
-    """Of whole tiles along the reduction and of any number of rows from one tile on; what is left of these is multiplied again, and stored once."""
-    machine = Machine(16, 32, 2, tiles=True)
-    cases: list[tuple[Any, Sequence[np.ndarray], Result]] = []
-    expected: list[np.ndarray] = []
-    for m, n, k in [
+    """Of any even number of terms, and of rows from one tile on; what is left of these is multiplied again, and stored once."""
+    sizes = [
         (16, 16, 32),
         (17, 5, 66),
         (31, 33, 32),
@@ -221,26 +220,11 @@ def test_products_of_tiles(rhs: Any) -> None:
         (40, 36, 22),
         (49, 70, 110),
         (64, 130, 992),
-        (600, 40, 1022),
-    ]:
-        a, b = values(m, k).astype(ml_dtypes.bfloat16), values(k, n).astype(ml_dtypes.bfloat16)
-        kernel = Matmul(m, n, k, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
-        kernel = replace(kernel, epilogue=with_inputs((n,)))
-        assert "tdpbf16ps" in text_of(kernel, "f")
-        right = {"packed": kernel.pack(b), "row_major": b, "transposed": np.ascontiguousarray(b.T)}[rhs]
-        cases.append((kernel, [a, right, values(n)], (m, n)))
-        expected.append(np.maximum(a.astype(np.float32) @ b.astype(np.float32) + values(n), 0))
-    if rhs != "packed":
-        batch, m, n, k = 3, 20, 33, 68
-        a, b = (values(*size).astype(ml_dtypes.bfloat16) for size in ((m, batch, k), (batch, k, n)))
-        right = b if rhs == "row_major" else np.ascontiguousarray(b.mT)
-        kernel = Matmul(
-            m, n, k, (batch,), rhs, lhs_strides=(k, batch * k, 1), rhs_dtype="bf16", lhs_dtype="bf16"
-        )
-        lefts = a.transpose(1, 0, 2)
-        cases.append((replace(kernel, machine=machine), [lefts, right], (batch, m, n)))
-        expected.append(lefts.astype(np.float32) @ b.astype(np.float32))
-    few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=machine)
+    ]
+    batches = [] if rhs == "packed" else [(3, 20, 33, 68)]
+    cases = of_bfloat16(rhs, [*sizes, (600, 40, 1022), *batches], IN_TILES)
+    assert all("tdpbf16ps" in text_of(kernel, "f") for kernel, *_ in cases)
+    few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=IN_TILES)
     long = replace(few, m=32, k=2048)
     assert replace(long, out_dtype="bf16").tiled
     for other in (few, long, replace(few, m=16, k=14), replace(few, m=Expr.symbol("s0"))):
@@ -248,8 +232,7 @@ def test_products_of_tiles(rhs: Any) -> None:
         assert "tdpbf16ps" not in text_of(other, "f")
     if not processor().enabled >= TILES:
         pytest.skip("this processor has no tiles")
-    for (kernel, _, _), actual, right in zip(cases, run_all(cases), expected, strict=True):
-        np.testing.assert_array_equal(actual, right, err_msg=str(kernel))
+    check_results(cases)
 
 
 def test_long_reductions_are_as_exact_as_short_ones() -> None:
