@@ -224,7 +224,7 @@ def host() -> Processor:
     found: dict[str, bool] = dict(llvm.get_host_cpu_features())
     name = str(llvm.get_host_cpu_name())
     if found.get("amx-tile") and not may_have_tiles():
-        found["amx-tile"] = False
+        found |= {feature: False for feature in found if feature.startswith("amx")}
     if not IS_X86:
         return Processor(name, llvm.get_host_cpu_features().flatten())
     return _described(name, frozenset(feature for feature, has in found.items() if has), frozenset(found))

@@ -240,8 +240,9 @@ class Matmul(Kernel):
 
     @property
     def near(self) -> int:
-        """Panels that a second-level cache keeps while rows that it does not keep come by, which are read so much more seldom."""
-        if not is_static((self.m, self.k)) or self.dots:
+        """Panels that a second-level cache keeps while rows that it does not keep come by, which are read so much more seldom. Processors with as many
+        registers have one as large."""
+        if not is_static((self.m, self.k)) or self.dots or not self.machine.fits_three:
             return 1
         m, k = static((self.m, self.k))
         size = int(self.dtype[1:]) // (8 * self.pair)
