@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from string import Template
 
 from xdsl_exir.targets.cpu.architectures import ARCHITECTURES
-from xdsl_exir.targets.cpu.machine import Processor
+from xdsl_exir.targets.cpu.machine import ARCH_PRCTL, REQUEST_STATE, TILE_DATA, Processor
 
 # What `cpuid` says of each leaf, and XCR0: what the system saves of registers. Leaves that a processor does not have say
 # nothing; so does XCR0 where the system does not say it, by bit 27 of leaf 1's ecx.
@@ -26,10 +26,10 @@ static inline bool saves(uint32_t state) {
 
 """
 
-PERMITTED = """\
+PERMITTED = f"""\
 /* Linux lets those use registers of tiles who ask for them: ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA. */
 extern long syscall(long number, ...);
-static inline bool permitted(void) { return syscall(158L, 0x1023L, 18L) == 0; }
+static inline bool permitted(void) {{ return syscall({ARCH_PRCTL}L, {REQUEST_STATE:#x}L, {TILE_DATA}L) == 0; }}
 
 """
 
