@@ -1,9 +1,9 @@
-"""Operations of MLIR's arith and vector dialects that xDSL has not, or has for numbers alone: what kernels compute with vectors.
+"""Operations of MLIR's arith, vector and memref dialects that xDSL has not, or has for numbers alone: what kernels compute with vectors.
 
     CmpfOp.create(operands=[x, y], result_types=[VectorType(i1, [16])], properties=...)
 
 Names, operands and properties are MLIR's (https://mlir.llvm.org/docs/Dialects/), so the generic form is read by its tools. Those
-of arith take numbers as well. `dialects` gives the two dialects with these in the place of xDSL's, for a context that reads
+of arith take numbers as well. `dialects` gives the three dialects with these in the place of xDSL's, for a context that reads
 kernels back.
 """
 
@@ -13,12 +13,14 @@ from abc import ABC
 from types import UnionType
 from typing import ClassVar
 
-from xdsl.dialects import arith, vector
+from xdsl.dialects import arith, memref, vector
 from xdsl.dialects.builtin import (
     I1,
+    I32,
     I64,
     AnyFloat,
     ArrayAttr,
+    BoolAttr,
     DenseArrayBase,
     IndexType,
     IntegerAttr,
@@ -281,6 +283,20 @@ class ExtractStridedSliceOp(IRDLOperation):
             raise VerifyException("the result's shape is that of the slice")
 
 
+@irdl_op_definition
+class PrefetchOp(IRDLOperation):
+    """memref.prefetch: asks caches for an element that is read soon, or written; nothing else happens."""
+
+    name = "memref.prefetch"
+
+    memref = operand_def(MemRefType)
+    indices = var_operand_def(IndexType)
+    isWrite = prop_def(BoolAttr)
+    localityHint = prop_def(IntegerAttr[I32])
+    isDataCache = prop_def(BoolAttr)
+    traits = traits_def(MemoryReadEffect())
+
+
 @irdl_attr_definition
 class TileType(ParametrizedAttribute, TypeAttribute):
     """LLVM's type of what a register of tiles holds (AMX), of whatever size and elements."""
@@ -288,8 +304,8 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     name = "llvm.x86_amx"
 
 
-def dialects() -> tuple[Dialect, Dialect]:
-    """arith and vector, with these operations."""
+def dialects() -> tuple[Dialect, Dialect, Dialect]:
+    """arith, vector and memref, with these operations."""
     casts = (ExtFOp, TruncFOp, ExtUIOp, ExtSIOp, TruncIOp, UIToFPOp, SIToFPOp, FPToSIOp)
     own = {op.name: op for op in (CmpfOp, CmpiOp, SelectOp, *casts)}
     more = (ConstantMaskOp, GatherOp, ExtractStridedSliceOp)
@@ -297,4 +313,5 @@ def dialects() -> tuple[Dialect, Dialect]:
     return (
         Dialect("arith", numbers, list(arith.Arith.attributes)),
         Dialect("vector", [*vector.Vector.operations, *more], list(vector.Vector.attributes)),
+        Dialect("memref", [*memref.MemRef.operations, PrefetchOp], list(memref.MemRef.attributes)),
     )

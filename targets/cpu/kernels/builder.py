@@ -8,6 +8,7 @@ are made for a model, whenever its code is not in the cache. What they are is ve
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -17,8 +18,10 @@ from xdsl.dialects import arith, func, llvm, memref, omp, scf, vector
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    BoolAttr,
     DenseArrayBase,
     IndexType,
+    IntAttr,
     IntegerAttr,
     IntegerType,
     MemRefType,
@@ -27,6 +30,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     VectorType,
     f16,
+    i1,
     i32,
     i64,
 )
@@ -95,6 +99,11 @@ def power_of_two(a: int) -> int:
 def collapse(shape: Sequence[Dim]) -> Sizes:
     """The shape with its last two dimensions as one."""
     return (*shape[:-2], prod(shape[-2:]))
+
+
+def together(groups: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
+    """Which dimensions become one."""
+    return ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
 
 
 class KernelSizes(SizesOf):
@@ -383,6 +392,28 @@ class KernelBuilder(OperationBuilder):
         """One element in all lanes."""
         return self.broadcast(self.load_number(buffer, at, dtype), lanes, dtype)
 
+    def prefetch(self, buffer: SSAValue, at: Sequence[Index]) -> None:
+        """Asks the second-level cache for the line of an element that is read soon."""
+        self.insert(
+            vectors.PrefetchOp,
+            [buffer, *self.indices(at)],
+            isWrite=BoolAttr(False, i1),
+            localityHint=IntegerAttr(2, i32),
+            isDataCache=BoolAttr(True, i1),
+        )
+
+    def flat(self, buffer: SSAValue) -> SSAValue:
+        """The view of a buffer, of known sizes, whose elements lie one after the other, that has one dimension."""
+        given = cast("MemRefType[Any]", buffer.type)
+        shape, layout = given.get_shape(), given.layout
+        if isinstance(layout, StridedLayoutAttr):
+            layout = StridedLayoutAttr(
+                [1], layout.offset.data if isinstance(layout.offset, IntAttr) else None
+            )
+        type = MemRefType(given.element_type, [math.prod(shape)], layout)
+        one = {"reassociation": together([range(len(shape))])}
+        return self.op(memref.CollapseShapeOp, [buffer], type, one)
+
     def store(self, value: SSAValue, buffer: SSAValue, at: Sequence[Index], mask: Mask = None) -> None:
         """Stores a vector to consecutive elements, but for lanes that the mask leaves out."""
         indices = self.indices(at)
@@ -560,10 +591,9 @@ class KernelBuilder(OperationBuilder):
         """Names the view of a buffer whose last two dimensions, height and width, are one."""
         rank = len(shape)
         groups = [*([i] for i in range(rank - 2)), [rank - 2, rank - 1]]
-        together = ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
         self.buffers[name] = self.op(
             memref.CollapseShapeOp,
             [self.buffers[source]],
             memref_type(collapse(shape), dtype),
-            {"reassociation": together},
+            {"reassociation": together(groups)},
         )

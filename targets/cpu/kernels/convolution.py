@@ -48,7 +48,7 @@ from xdsl_exir.targets.cpu.kernels.description import (
 )
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
-from xdsl_exir.targets.cpu.kernels.tile import BLOCK, FEW, TAPS_BLOCK, register_tile
+from xdsl_exir.targets.cpu.kernels.tile import BLOCK, FEW, TAPS_BLOCK, Ahead, Weights, nothing, register_tile
 from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
 
 if TYPE_CHECKING:
@@ -524,7 +524,17 @@ class Conv2d(Kernel):
         limit = TAPS_BLOCK if channels * kh * kw <= FEW * TAPS_BLOCK else BLOCK
         multiply = b.add_pairs if pair > 1 else None
         tile = register_tile(
-            b, pixels, vectors, lanes, [channels, kh, kw], broadcast, vector, limit, "f32", multiply
+            b,
+            pixels,
+            vectors,
+            lanes,
+            [channels, kh, kw],
+            broadcast,
+            vector,
+            limit,
+            "f32",
+            multiply,
+            self._ahead(b, at, begin),
         )
         first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
         start = b.add(b.mul(row, wo), column)
@@ -535,6 +545,18 @@ class Conv2d(Kernel):
                 place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
                 mask = b.mask_below(size, pixels - pixel)
                 store(value, place, size, mask)
+
+    def _ahead(self, b: KernelBuilder, at: tuple[Index, ...], begin: Index) -> Ahead:
+        """What asks for the weights of the next panel in the turns of a tile, from a channel on."""
+        _, group, panel, row, column = at
+        (ho, wo), (kh, kw) = self.out_size, self.kernel
+        if not isinstance(ho, int) or not isinstance(wo, int):
+            return nothing
+        across = ceil_div(wo, self.rows)
+        tile = b.add(b.mul(row, across), b.div(column, self.rows))
+        weights = Weights(b, b.buffers["weight"], self.depth, kh * kw * self.width * self.pair)
+        ask = weights.ahead(b.add(b.mul(group, self.panels), panel), tile, ho * across)
+        return lambda channel: ask(b.add(begin, channel))
 
     def _pad(self, b: KernelBuilder) -> None:
         """Copies the input to the scratch buffer, with zeros around it."""

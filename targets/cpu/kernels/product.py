@@ -13,11 +13,20 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, ceildiv, min_
-from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
-from xdsl_exir.targets.cpu.kernels.tile import BLOCK, NARROW_BLOCK, Load, register_tile
+from xdsl_exir.targets.cpu.kernels.tile import (
+    BLOCK,
+    NARROW_BLOCK,
+    Ahead,
+    Load,
+    Weights,
+    nothing,
+    register_tile,
+)
 from xdsl_exir.targets.cpu.kernels.tiles import RowBlocks, multiply_tiles
 
 if TYPE_CHECKING:
@@ -197,9 +206,11 @@ class Task:
         limit = NARROW_BLOCK if product.n == 1 or short else BLOCK
         left, right = self.left(row, part), self.right(panel, part)
         add = self.b.add_pairs if product.pair > 1 else None
+        ask = self.ahead(panel, self.b.div(row, product.rows))
         return register_tile(
             *(self.b, rows, vectors, product.lanes, [part.steps], left, right),
             *(limit // product.pair, product.dtype, add),
+            ahead=lambda step: ask(self.b.add(step, part.begin)),
         )
 
     def store(self, tile: Sequence[Sequence[SSAValue]], panel: Panel, row: Index) -> None:
@@ -238,6 +249,19 @@ class Task:
         return lambda v, k: self.given(
             [*lead, b.add(k[0], part.begin), b.add(panel.start, v * lanes)], panel.masks[v]
         )
+
+    def ahead(self, panel: Panel, tile: Index, turn: int = 1) -> Ahead:
+        """What asks for the next panel, of weights that are known to be multiplied panel by panel, in each turn of so many steps of a tile."""
+        product, count = self.product, self.tiles.count
+        if (
+            product.rhs != "packed"
+            or product.group != 1
+            or not is_static((count, product.steps, product.panels))
+        ):
+            return nothing
+        tiles, steps = static((count, product.steps))
+        weights = Weights(self.b, self.rhs, steps // turn, turn * product.pair * product.width)
+        return weights.ahead(panel.index, tile, tiles)
 
     def given(self, at: Sequence[Index], mask: Mask = None) -> SSAValue:
         """A vector of the right-hand side as it is given, in the product's dtype; or of pairs, as many bits."""

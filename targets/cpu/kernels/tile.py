@@ -7,9 +7,13 @@ convolutions use it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
@@ -32,10 +36,19 @@ blocks are not faster, measured)."""
 FEW = 64
 """Blocks whose sums may be added up in float32."""
 
+LINE = 64
+"""Bytes of a cache's line."""
+
 Load = Callable[[int, Sequence[Index]], SSAValue]
 """Builds a load: from a row's or vector's number and the reduction's indices to a vector."""
 Multiply = Callable[[SSAValue, SSAValue, SSAValue], SSAValue]
 """Builds what adds the product of the first two to the third."""
+Ahead = Callable[[Index], None]
+"""Builds what else happens in a turn of the outermost loop of a reduction."""
+
+
+def nothing(turn: Index) -> None:
+    """What happens where nothing else does."""
 
 
 def register_tile(
@@ -49,6 +62,7 @@ def register_tile(
     limit: int = BLOCK,
     dtype: str = "f32",
     multiply: Multiply | None = None,
+    ahead: Ahead = nothing,
 ) -> list[list[SSAValue]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k), which wraps around in integers.
 
@@ -74,11 +88,12 @@ def register_tile(
 
     def block(start: Index, extents: Sequence[Index]) -> list[SSAValue]:
         """The sums of a block of the outermost loop, from `start` on."""
-        return b.reduce(
-            extents[0],
-            [b.constant(zero, dtype, lanes)] * count,
-            lambda i, values: nest([b.add(start, i)], extents[1:], values),
-        )
+
+        def turn(i: Index, values: list[SSAValue]) -> list[SSAValue]:
+            ahead(b.add(start, i))
+            return nest([b.add(start, i)], extents[1:], values)
+
+        return b.reduce(extents[0], [b.constant(zero, dtype, lanes)] * count, turn)
 
     def add_block(number: Index, totals: list[SSAValue]) -> list[SSAValue]:
         start = b.mul(number, size)
@@ -96,6 +111,35 @@ def register_tile(
         if not few:
             flat = [b.op(TruncFOp, [total], type_of("f32", lanes)) for total in flat]
     return [flat[row * vectors : (row + 1) * vectors] for row in range(rows)]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Panels of weights that lie one after the other, each of `turns` turns of a reduction's outermost loop, of `size` elements. While tiles multiply
+    a panel they ask for the next, each for its share, or the first of its tiles would wait for memory."""
+
+    b: KernelBuilder
+    buffer: SSAValue
+    turns: int
+    size: int
+
+    def ahead(self, panel: Index, tile: Index, tiles: int) -> Ahead:
+        """What one of a panel's tiles does in each turn; nothing where there is one, which reads all from memory anyway."""
+        b, type = self.b, cast("MemRefType[Any]", self.buffer.type)
+        whole, line = self.turns * self.size, LINE // type.element_type.size
+        last, share = math.prod(type.get_shape()) // whole - 1, ceil_div(self.size, tiles)
+        if tiles == 1 or last == 0:
+            return nothing
+        flat = b.flat(self.buffer)
+        begin = b.mul(b.min(b.mul(tile, share), self.size - share), self.turns)
+        begin = b.add(begin, b.mul(b.min(b.add(panel, 1), last), whole))
+
+        def ask(turn: Index) -> None:
+            place = b.add(begin, b.mul(turn, share))
+            for at in range(0, share, line):
+                b.prefetch(flat, [b.add(place, at)])
+
+        return ask
 
 
 def block_size(reduction: Sequence[Dim], terms: int) -> int:

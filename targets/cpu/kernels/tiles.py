@@ -161,7 +161,10 @@ class TileBlock:
             b.op(llvm.CallIntrinsicOp, [side, size], TileType(), ZERO) for _ in rows for _ in self.columns
         ]
 
+        ask = task.ahead(self.panel, b.div(self.row, BLOCK), SIDE)
+
         def add(step: Index, sums: list[SSAValue], is_end: bool = False) -> list[SSAValue]:
+            ask(step)
             left = [self.end(row) if is_end else self.left(row, step) for row in rows]
             right = [self.right(v, step) for v in self.columns]
             pairs = ((x, y) for x in left for y in right)

@@ -28,7 +28,7 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Choice, Epilogue, Machine
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.phases import copy_row
-from xdsl_exir.targets.cpu.kernels.tile import register_tile
+from xdsl_exir.targets.cpu.kernels.tile import Weights, register_tile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -258,6 +258,8 @@ class Winograd:
         scratch, lanes, vectors = b.buffers["scratch"], self.lanes, self.width // self.lanes
         rows = self.choice.rows or self.machine.rows_of(vectors)
         _, first, second, *_ = self.parts_of_scratch
+        weights = Weights(b, b.buffers["weight"], self.c, self.width)
+        tiles = ceil_div(max(self.bands) * self.tiles[1], rows)
         with b.loop(0, 16) as number:
             matrix, target = b.mul(number, self.inputs), b.mul(number, self.products)
             for size, low, high, start in self._blocks(b, at, rows):
@@ -272,7 +274,8 @@ class Winograd:
                     def loaded(v: int, k: Sequence[Index]) -> SSAValue:
                         return b.load(b.buffers["weight"], [panel, number, k[0], v * lanes], lanes)
 
-                    sums = register_tile(b, size, vectors, lanes, [self.c], broadcast, loaded)
+                    ask = weights.ahead(b.add(b.mul(panel, 16), number), block, tiles)
+                    sums = register_tile(b, size, vectors, lanes, [self.c], broadcast, loaded, ahead=ask)
                     for r, v in itertools.product(range(size), range(vectors)):
                         place = b.add(b.mul(b.add(tile, r), self.width), v * lanes)
                         b.store(sums[r][v], scratch, [at.worker, b.add(b.add(second, target), place)])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from xdsl.context import Context
-from xdsl.dialects import builtin, complex, func, llvm, math, memref, omp, scf
+from xdsl.dialects import builtin, complex, func, llvm, math, omp, scf
 from xdsl.parser import Parser
 
 import xdsl_exir
@@ -37,7 +37,8 @@ from xdsl_exir.targets.cpu.kernels import (
     Step,
 )
 from xdsl_exir.targets.cpu.kernels.attributes import as_attribute, kernel_of
-from xdsl_exir.targets.cpu.kernels.description import Body, Choice, Instruction
+from xdsl_exir.targets.cpu.kernels.builder import KernelBuilder
+from xdsl_exir.targets.cpu.kernels.description import Body, Choice, Instruction, memref
 from xdsl_exir.targets.cpu.kernels.row_nodes import (
     Gather,
     Load,
@@ -47,6 +48,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
     needed,
 )
 from xdsl_exir.targets.cpu.kernels.tails import without_tail
+from xdsl_exir.targets.cpu.kernels.tile import Weights
 
 DIGITS = Path(__file__).parents[3] / "bench" / "digits" / "digits.pt2"
 
@@ -143,6 +145,44 @@ def test_halves_are_compared_as_floats() -> None:
     assert apart == ["max", "min"]
 
 
+@pytest.mark.parametrize(
+    ("kernel", "asks"),
+    [
+        (Matmul(16, 100, 20), True),
+        (Matmul(4, 100, 20), False),  # a tile, which reads them all
+        (Matmul(16, 32, 20), False),  # a panel, which none follows
+        (Matmul(16, 100, 20, rhs="row_major"), False),
+        (Matmul(16, S0, 20), False),
+        (Conv2d(1, 5, 9, 11, 100, (3, 3)), True),
+        (Conv2d(1, 5, 3, 3, 100, (3, 3)), False),
+        (Conv2d(1, 64, 28, 28, 96, (3, 3), padding=(1, 1), transforms=True), True),
+    ],
+)
+def test_which_kernels_ask_for_weights_ahead(kernel: Kernel, asks: bool) -> None:
+    assert ("memref.prefetch" in str(kernel.function("f"))) == asks
+
+
+@pytest.mark.parametrize("tiles", [2, 3, 7, 40])
+@pytest.mark.parametrize(("turns", "size"), [(20, 48), (5, 9 * 32)])
+def test_the_tiles_of_a_panel_ask_for_all_of_the_next(
+    tiles: int, turns: int, size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And for nothing beyond it, by more than a line; those of the last panel for itself."""
+    b = KernelBuilder([], {"weights": memref((3, turns, size))})
+    asked = list[int]()
+    monkeypatch.setattr(b, "prefetch", lambda _, at: asked.extend(at))
+    for panel, next in ((0, 1), (1, 2), (2, 2)):
+        asked.clear()
+        for tile in range(tiles):
+            ask = Weights(b, b.buffers["weights"], turns, size).ahead(panel, tile, tiles)
+            for turn in range(turns):
+                ask(turn)
+        begin, end = next * turns * size, (next + 1) * turns * size
+        assert {at // 16 for at in asked} >= set(range(begin // 16, end // 16))
+        assert begin <= min(asked)
+        assert max(asked) < end + 16
+
+
 def test_not_a_number_is_itself() -> None:
     assert clamped(float("nan")) == clamped(float("nan"))
 
@@ -201,7 +241,6 @@ def test_kernels_read_back(name: str) -> None:
         llvm.LLVM,
         scf.Scf,
         omp.OMP,
-        memref.MemRef,
         math.Math,
         *vectors.dialects(),
     ):
