@@ -22,6 +22,7 @@ from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import Schedule, dispatch, is_as_said
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
+from xdsl_exir.targets.cpu.kernels.convolution import BY_CHANNELS
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 from xdsl_exir.targets.cpu.widenings import (
     HELD,
@@ -106,7 +107,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     stored = dt.Float
     if known:
         stored = next((held for held, name in HELD.items() if name == conv.weight_dtype), dt.Float)
-        stored = stored if conv.strategy == "channels" else dt.Float
+        stored = stored if conv.strategy in BY_CHANNELS else dt.Float
         conv = replace(conv, weight_dtype=str(storage_type(stored)))
         packed = planner.constant(conv.pack(weight).astype(stored.numpy), stored)
     else:
@@ -155,6 +156,9 @@ def of_halves(
     of_them = replace(conv, x_dtype=HALVES[dtype])
     if conv.weight_dtype in ("f32", "i8") and is_held(weight, dtype):
         of_them = replace(of_them, weight_dtype=HALVES[dtype])
+    if HALVES[dtype] == "bf16":
+        rounded = replace(of_them, out_dtype="bf16")
+        of_them = rounded if rounded.strategy == "tiles" else of_them
     fits = conv.strategy == "channels" or of_them.pair > 1
     return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
 

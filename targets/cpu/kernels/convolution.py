@@ -1,10 +1,11 @@
-"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. It is done in one of four ways:
+"""Convolutions, NCHW in and out, padding inside: dense, grouped and 1x1. It is done in one of five ways:
 
     "pixels"     1x1, stride 1: a matrix product [O, C] x [C, H*W], vector lanes along pixels
     "channels"   any kernel, stride, dilation and groups: lanes along output channels on packed weights, a tile's rows are
-                 neighbouring pixels of one output row, transposed in registers before the epilogue
+                 neighbouring pixels of one output row, transposed in registers before the epilogue: convolution_channels.py
     "depthwise"  one input channel per group: depthwise.py
     "winograd"   3x3, stride 1, filters known beforehand: winograd.py
+    "tiles"      bfloat16 where the machine has tiles of registers (AMX): convolution_tiles.py
 
 Padding costs a copy of the input to a scratch buffer, spread over the threads; so do images of halves "by channels", which are float32 there, or
 pairs of channels where the machine multiplies those (AVX512-BF16). A 1-D convolution is one of height 1. Batch,
@@ -13,28 +14,25 @@ height and width may be symbolic.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.errors import VerificationError
 from xdsl_exir.lowering.sizes import Sizes, static
-from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import (
-    Index,
     KernelBuilder,
-    Mask,
     ceil_div,
     collapse,
     power_of_two,
 )
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
+from xdsl_exir.targets.cpu.kernels.convolution_channels import ByChannels
+from xdsl_exir.targets.cpu.kernels.convolution_tiles import TiledConvolution
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
 from xdsl_exir.targets.cpu.kernels.description import (
     Choice,
@@ -46,9 +44,11 @@ from xdsl_exir.targets.cpu.kernels.description import (
     register_tiles,
     workers,
 )
-from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split, finish
+from xdsl_exir.targets.cpu.kernels.kernel import Kernel, Split
 from xdsl_exir.targets.cpu.kernels.packing import pack_filters, repack_filters, unpack_filters
-from xdsl_exir.targets.cpu.kernels.tile import BLOCK, FEW, TAPS_BLOCK, Ahead, Weights, nothing, register_tile
+from xdsl_exir.targets.cpu.kernels.tile import FEW
+from xdsl_exir.targets.cpu.kernels.tiles import LONG as TILED
+from xdsl_exir.targets.cpu.kernels.tiles import SIDE, TERMS
 from xdsl_exir.targets.cpu.kernels.winograd import Winograd, pack_transformed, restore_filters
 
 if TYPE_CHECKING:
@@ -59,14 +59,17 @@ if TYPE_CHECKING:
     from xdsl_exir.lowering.tensors import Tensor
 
 
-Store = Callable[[SSAValue, Sequence[Index], int, Mask], None]
-"""Takes a vector of a result, of so many lanes, to its place."""
-
 LONG, DEEP = 2048, 512
 """Steps of a reduction from which on it is done part by part, and of a part, whose weights a first-level cache keeps."""
 
 BAND = 1024
 """Pixels of a task whose sums lie in a cache from part to part."""
+
+BY_CHANNELS = ("channels", "tiles")
+"""Strategies whose weights are panels of channels."""
+
+APART = 4
+"""Pixels that tiles see side by side lie at most so far apart in a row."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +141,7 @@ class Conv2d(Kernel):
     def strategies(self) -> Sequence[Strategy]:
         """All that can be, first what is best unless something else is known."""
         if self.x_dtype != "f32":
-            return ("channels",)
+            return ("tiles", "channels") if self.fits_tiles else ("channels",)
         if self.transforms and self.fits_winograd:
             return "winograd", "channels"
         if self.c == self.groups and self.kernel != (1, 1):
@@ -174,6 +177,16 @@ class Conv2d(Kernel):
         return min(static((self.h, self.w))) >= 4 and min(self.c, self.o) >= 16 and height * width >= 16
 
     @property
+    def fits_tiles(self) -> bool:
+        """Whether tiles of pairs of bfloat16 are multiplied at once, and each group fills them."""
+        both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.tiles
+        if not both or not is_static((self.n, self.h, self.w, *self.out_size)):
+            return False
+        inputs, (kh, kw) = self.c // self.groups, self.kernel
+        rounded = self.out_dtype == "bf16" or inputs * kh * kw <= TILED
+        return min(inputs, self.group_outputs) >= SIDE and self.stride[1] <= APART and rounded
+
+    @property
     def problem(self) -> Conv2d:
         return replace(self, epilogue=Epilogue(), choice=Choice())
 
@@ -195,6 +208,8 @@ class Conv2d(Kernel):
                     found += [Choice(strategy, rows) for rows in (2, 3, 4, 6, 8)]
                 case "winograd":
                     found += [Choice(strategy, *tile, None, many) for tile in tiles for many in (16, 32, 64)]
+                case "tiles":
+                    found.append(Choice(strategy))
                 case "channels":
                     found += [Choice(strategy, *tile) for tile in tiles]
         return found
@@ -269,7 +284,9 @@ class Conv2d(Kernel):
 
     @property
     def pair(self) -> int:
-        """Channels that a step of the reduction takes: two of bfloat16 where there is an instruction, which is one of whole registers."""
+        """Channels that a step of the reduction takes: those of a tile, or two of bfloat16 where there is an instruction, which is one of whole registers."""
+        if self.strategy == "tiles":
+            return TERMS
         both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.prefers_pairs
         return 2 if both and self.lanes == self.machine.lanes else 1
 
@@ -329,6 +346,8 @@ class Conv2d(Kernel):
                 return self.depthwise.scratch
             case "winograd":
                 return self.winograd.scratch
+            case "tiles":
+                return TiledConvolution(self).scratch
             case "channels":
                 copied = any(self.padding) or self.x_dtype != "f32"
                 return (self.n, self.groups * self.depth, self.padded[0] * self.padded[1]) if copied else None
@@ -370,7 +389,7 @@ class Conv2d(Kernel):
         """Weights [O, C / groups, KH, KW] as the kernel takes them."""
         if self.strategy == "winograd":
             return pack_transformed(weight, self.width)
-        if self.strategy == "channels":
+        if self.strategy in BY_CHANNELS:
             return pack_filters(weight, self.groups, self.width, self.pair)
         return weight.reshape(self.packed_shape)
 
@@ -384,7 +403,7 @@ class Conv2d(Kernel):
         """Weights [O, C / groups, KH, KW] as they were, in linalg."""
         if self.strategy == "winograd":
             return restore_filters(b, packed, self.o)
-        if self.strategy == "channels":
+        if self.strategy in BY_CHANNELS:
             return unpack_filters(b, packed, (self.o, self.c // self.groups, *self.kernel), self.pair)
         return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
 
@@ -400,8 +419,10 @@ class Conv2d(Kernel):
                 self.depthwise.build(b)
             case "winograd":
                 self.winograd.build(b)
+            case "tiles":
+                TiledConvolution(self).build(b)
             case "channels":
-                (self.in_one_row if self.pointwise else self)._channels(b)
+                ByChannels(self.in_one_row if self.pointwise else self).build(b)
 
     @property
     def in_one_row(self) -> Conv2d:
@@ -427,168 +448,3 @@ class Conv2d(Kernel):
             return height
         others = static((self.n,))[0] * self.groups * self.panels
         return min(height, max(ceil_div(height * width, BAND), ceil_div(self.threads, others)))
-
-    def _channels(self, b: KernelBuilder) -> None:
-        """A task is one panel of output channels and one band of output rows."""
-        ho, source, bands = self.out_size[0], b.buffers["image"], self.bands
-        if self.scratch:
-            self._pad(b)
-            source = b.buffers["scratch"]
-        with b.share(self.n * self.groups * self.panels * bands, self.threads, self.work) as (_, task):
-            n, group, panel, band = b.delinearize(task, (self.n, self.groups, self.panels, bands))
-            low, high = (b.div(b.mul(at, ho), bands) for at in (band, b.add(band, 1)))
-            full, rest = divmod(self.group_outputs, self.width)
-            for outputs, predicate in ((self.width if full else 0, "ult"), (rest, "eq")):
-                if not outputs:
-                    continue
-                with b.when(panel, predicate, full) if full and rest else b.loop(0, 1):
-                    self._band(b, source, (n, group, panel), (low, high), outputs)
-
-    def _band(
-        self,
-        b: KernelBuilder,
-        source: SSAValue,
-        at: tuple[Index, Index, Index],
-        rows: tuple[Index, Index],
-        outputs: int,
-    ) -> None:
-        """`outputs` channels of a panel in some rows: at once, or part by part, whose sums meet in the result."""
-        (ho, wo), (n, group, panel), out = self.out_size, at, b.buffers["out"]
-        first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
-        tiles, lanes = Split(wo, self.rows), self.machine.lanes
-
-        def finished(value: SSAValue, place: Sequence[Index], size: int, mask: Mask) -> None:
-            finish(b, self.flat_epilogue, value, (self.n, self.o, ho * wo), place, size, mask)
-
-        def added(value: SSAValue, place: Sequence[Index], size: int, mask: Mask) -> None:
-            held = b.load(out, place, size, mask)
-            b.store(b.op(arith.AddfOp, [held, value], type_of("f32", size)), out, place, mask)
-
-        def each_tile(begin: Index, channels: int, store: Store) -> None:
-            with b.loop(*rows) as row:
-                for pixels, low, high in tiles.kinds:
-                    with b.loop(low, high) as block:
-                        place = (*at, row, tiles.start(b, block, pixels))
-                        self._tile(b, source, place, pixels, outputs, (begin, channels), store)
-
-        def each_vector(build: Callable[[Sequence[Index], Mask], None]) -> None:
-            blocks = Split(wo, lanes)
-            with b.loop(0, outputs) as channel, b.loop(*rows) as row:
-                for size, low, high in blocks.kinds:
-                    with b.loop(low, high) as block:
-                        along = b.add(b.mul(row, wo), blocks.start(b, block, size))
-                        build([n, b.add(first_output, channel), along], b.mask_below(lanes, size))
-
-        if not self.parts:
-            each_tile(0, self.depth, finished)
-            return
-        each_vector(lambda place, mask: b.store(b.constant(0.0, "f32", lanes), out, place, mask))
-        for channels, low, high in self.parts:
-            with b.loop(low, high) as number:
-                begin = Split(self.depth, self.parts[0][0]).start(b, number, channels)
-                each_tile(begin, channels, added)
-        each_vector(lambda place, mask: finished(b.load(out, place, lanes, mask), place, lanes, mask))
-
-    def _tile(
-        self,
-        b: KernelBuilder,
-        source: SSAValue,
-        at: tuple[Index, ...],
-        pixels: int,
-        outputs: int,
-        part: tuple[Index, int],
-        store: Store,
-    ) -> None:
-        """`pixels` neighbours of an output row by `outputs` channels of a panel, of a part of the input's channels, transposed and stored."""
-        n, group, panel, row, column = at
-        begin, channels = part
-        lanes, wo, (kh, kw), width = self.lanes, self.out_size[1], self.kernel, self.padded[1]
-        weights, pair = b.buffers["weight"], self.pair
-        first_channel = b.mul(group, self.depth)
-        corner = b.add(b.mul(row, self.stride[0] * width), b.mul(column, self.stride[1]))
-
-        def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
-            channel, i, j = b.add(begin, k[0]), *k[1:]
-            down = b.mul(i, self.dilation[0] * width)
-            along = b.add(b.mul(j, self.dilation[1]), pixel * self.stride[1])
-            place = b.add(corner, b.add(down, along))
-            return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
-
-        def vector(v: int, k: Sequence[Index]) -> SSAValue:
-            place = [group, panel, b.add(begin, k[0]), *k[1:], v * lanes * pair]
-            given = b.load(weights, place, lanes * pair, None, self.weight_dtype)
-            return b.bitcast(given, "f32", lanes) if pair > 1 else b.widened(given, "f32")
-
-        vectors = ceil_div(outputs, lanes)
-        # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
-        limit = TAPS_BLOCK if channels * kh * kw <= FEW * TAPS_BLOCK else BLOCK
-        multiply = b.add_pairs if pair > 1 else None
-        tile = register_tile(
-            b,
-            pixels,
-            vectors,
-            lanes,
-            [channels, kh, kw],
-            broadcast,
-            vector,
-            limit,
-            "f32",
-            multiply,
-            self._ahead(b, at, begin),
-        )
-        first_output = b.add(b.mul(group, self.group_outputs), b.mul(panel, self.width))
-        start = b.add(b.mul(row, wo), column)
-        for v in range(vectors):
-            for channel, pixel, size, value in b.columns([values[v] for values in tile], lanes):
-                if channel >= outputs - v * lanes:
-                    break
-                place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
-                mask = b.mask_below(size, pixels - pixel)
-                store(value, place, size, mask)
-
-    def _ahead(self, b: KernelBuilder, at: tuple[Index, ...], begin: Index) -> Ahead:
-        """What asks for the weights of the next panel in the turns of a tile, from a channel on."""
-        _, group, panel, row, column = at
-        (ho, wo), (kh, kw) = self.out_size, self.kernel
-        if not isinstance(ho, int) or not isinstance(wo, int):
-            return nothing
-        across = ceil_div(wo, self.rows)
-        tile = b.add(b.mul(row, across), b.div(column, self.rows))
-        weights = Weights(b, b.buffers["weight"], self.depth, kh * kw * self.width * self.pair)
-        ask = weights.ahead(b.add(b.mul(group, self.panels), panel), tile, ho * across)
-        return lambda channel: ask(b.add(begin, channel))
-
-    def _pad(self, b: KernelBuilder) -> None:
-        """Copies the input to the scratch buffer, with zeros around it."""
-        (top, left), (height, width), lanes = self.padding, self.padded, self.machine.lanes
-        outer, channels = b.buffers["scratch"], self.groups * self.depth
-        with b.share(self.n * channels, self.threads, self.work) as (_, task):
-            image = b.delinearize(task, (self.n, channels))
-            b.fill(outer, [*image, 0], top * width, lanes)
-            with b.loop(0, self.h) as row:
-                begin = b.add(b.mul(row, width), top * width)
-                b.fill(outer, [*image, begin], left, lanes)
-                for offset, size, mask in b.pieces(self.w, lanes):
-                    value = self._pixels(b, image, b.add(b.mul(row, self.w), offset), size, mask)
-                    b.store(value, outer, [*image, b.add(b.add(begin, left), offset)], mask)
-                b.fill(outer, [*image, b.add(begin, left + self.w)], left, lanes)
-            below = (height - top - self.h) * width
-            b.fill(outer, [*image, (top + self.h) * width], below, lanes)
-
-    def _pixels(self, b: KernelBuilder, of: Sequence[Index], at: Index, size: int, mask: Mask) -> SSAValue:
-        """Neighbouring pixels of a channel, or of a pair of them, as the scratch buffer has them."""
-        image, pair, dtype, (n, channel) = b.buffers["image"], self.pair, self.x_dtype, of
-        if pair == 1:
-            return b.widened(b.load(image, [n, channel, at], size, mask, dtype), "f32")
-        group, step = b.delinearize(channel, (self.groups, self.depth))
-        per_group = self.c // self.groups
-        first = b.add(b.mul(group, per_group), b.mul(step, pair))
-        masks = [mask, mask]
-        if per_group % pair:  # behind a group's last channel there is none
-            there = b.min(1, b.sub(per_group - 1, b.mul(step, pair)))
-            alone = b.mask_below(size, b.mul(there, size))
-            assert alone is not None
-            masks[1] = alone if mask is None else b.op(arith.AndIOp, [mask, alone], alone.type)
-        pixels = [b.load(image, [n, b.add(first, r), at], size, masks[r], dtype) for r in range(pair)]
-        order = [lane + r * size for lane in range(size) for r in range(pair)]
-        return b.bitcast(b.shuffle(pixels[0], pixels[1], size, order), "f32", size)

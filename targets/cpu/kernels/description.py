@@ -56,7 +56,7 @@ class Machine:
         return self.rows if vectors == 3 and self.fits_three else max(1, 2 * self.rows // vectors)
 
 
-Strategy = Literal["pixels", "channels", "depthwise", "winograd"]
+Strategy = Literal["pixels", "channels", "depthwise", "winograd", "tiles"]
 """Ways of a convolution."""
 
 

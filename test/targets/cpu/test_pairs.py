@@ -90,18 +90,23 @@ def test_which_products_are_of_pairs(name: str, features: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_which_products_are_of_tiles(name: str) -> None:
-    """Those of enough rows and of enough pairs. Others are of pairs only where they are thin: by themselves these take longer."""
+    """Products of enough rows and of enough pairs, convolutions of enough channels. Other products are of pairs only where they are thin: by
+    themselves these take longer."""
     tiles = replace(processor(), features="+avx512f,+avx512bf16,+amx-tile,+amx-bf16")
     kernels = plan_program(program(name)[1], tiles).dispatches.kernels.values()
     products = [kernel for kernel in kernels if isinstance(kernel, Matmul) and kernel.pair > 1]
-    assert sum(kernel.tiled for kernel in products) == {
+    convolutions = [kernel for kernel in kernels if isinstance(kernel, Conv2d) and kernel.pair > 1]
+    assert sum(kernel.tiled for kernel in products) + len(convolutions) == {
         "block": 2,
         "turned": 1,
         "batches": 1,
         "of one batch": 1,
+        "convolutions": 1,
+        "of lines": 1,
+        "a long sum": 1,
     }.get(name, 0)
     assert all(kernel.tiled or min(kernel.n, kernel.k) <= 64 for kernel in products)
-    assert not any(isinstance(kernel, Conv2d) and kernel.pair > 1 for kernel in kernels)
+    assert all(kernel.strategy == "tiles" for kernel in convolutions)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -235,6 +235,48 @@ def test_products_of_tiles(rhs: Any) -> None:
     check_results(cases)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_convolutions_of_tiles(threads: int) -> None:
+    """Of any stride up to four, dilation, padding and groups; what is not a number is seen by those that see it alone."""
+    convolutions = [
+        Conv2d(1, 64, 9, 11, 32, (3, 3), padding=(1, 1)),
+        Conv2d(2, 33, 15, 17, 49, (3, 3), (2, 2), (1, 1)),
+        Conv2d(1, 40, 12, 21, 24, (3, 2), (1, 1), (2, 1), (2, 3)),
+        Conv2d(2, 64, 8, 33, 72, (3, 3), padding=(0, 2), groups=2),
+        Conv2d(1, 32, 7, 7, 16, (1, 1), (2, 3)),
+        Conv2d(1, 31, 20, 19, 17, (5, 4), (3, 4), (2, 3)),
+        Conv2d(1, 16, 1, 2100, 16, (1, 3), padding=(0, 1)),
+        Conv2d(1, 16, 40, 60, 16, (1, 3), padding=(0, 1)),
+    ]
+    machine, cases = replace(IN_TILES, threads=threads), list[tuple[Any, Any, Result, Any]]()
+    for given in convolutions:
+        halves = replace(
+            given, x_dtype="bf16", weight_dtype="bf16", machine=machine, epilogue=with_inputs((given.o, 1, 1))
+        )
+        x, weight = (
+            values(given.n, given.c, given.h, given.w),
+            values(given.o, given.c // given.groups, *given.kernel),
+        )
+        x[0, 1, given.h // 2, given.w // 2] = np.nan
+        bias = values(given.o, 1, 1)
+        wanted = np.maximum(convolve(given, x, weight) + bias, 0)
+        packed = halves.pack(weight).astype(ml_dtypes.bfloat16)
+        cases.append((halves, [x.astype(ml_dtypes.bfloat16), packed, bias], given.out_shape, wanted))
+    assert all("tdpbf16ps" in text_of(kernel, "f") for kernel, *_ in cases)
+    one = cases[0][0]
+    assert replace(one, c=128, out_dtype="bf16").strategy == "tiles"
+    others = (
+        replace(one, c=128),
+        replace(one, o=15),
+        replace(one, stride=(1, 5)),
+        replace(one, h=Expr.symbol("s0")),
+    )
+    assert {other.strategy for other in others} == {"channels"}
+    if not processor().enabled >= TILES:
+        pytest.skip("this processor has no tiles")
+    check_results(cases)
+
+
 def test_long_reductions_are_as_exact_as_short_ones() -> None:
     """Sums of parts are added up; where there are many parts they are longer, and their own sums are of float64."""
     for k in (20_000, 200_000):
