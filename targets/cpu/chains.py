@@ -33,14 +33,15 @@ from xdsl_exir.targets.cpu.kernels import Chain, Matmul, Rows
 from xdsl_exir.targets.cpu.kernels.chain import FEWEST
 from xdsl_exir.targets.cpu.kernels.row_nodes import needed
 from xdsl_exir.targets.cpu.kernels.tails import without_tail
+from xdsl_exir.targets.cpu.kernels.tiles import fits
 from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, must, space_of
-from xdsl_exir.targets.cpu.widenings import unwiden
+from xdsl_exir.targets.cpu.widenings import in_pairs, unwiden
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
     from xdsl_exir.targets.cpu.target import Cpu
 
-STORED = {"f32": dt.Float, "i8": dt.Bool}
+STORED = {"f32": dt.Float, "bf16": dt.BFloat16, "i8": dt.Bool}
 """Dtypes of a chain's buffers."""
 
 LARGE = 1 << 16
@@ -180,10 +181,13 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     first, second, group = links.first, links.second, links.rows
     (lhs, rhs), other = first.operands, second.operands[1]
     (left_factor, scaled), (right_factor, also_scaled) = (planner.unscale(each, first) for each in (lhs, rhs))
-    widening = [*unwiden(planner, rhs, first), *unwiden(planner, other, second)]
     *batch, m = group.leading
     n, k, width = shape_of(rhs)[-1], shape_of(lhs)[-1], shape_of(other)[-1]
     frame, machine = (*batch, m, width), group.cpu.machine
+    rounded = is_rounded(second)
+    tiled = machine.tiles and fits(m, k) and fits(m, n, rounded)
+    pairs = in_pairs(planner, first, machine, lhs, rhs) if tiled else []
+    widening = [*(pairs or unwiden(planner, rhs, first)), *unwiden(planner, other, second)]
     left = planner.plain(matrices(planner, lhs, batch))
     (right, layout), (value, other_layout) = (right_hand(planner, each, batch) for each in (rhs, other))
     inputs, at, whole = rows_of(planner, links)
@@ -202,6 +206,9 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     two = replace(
         two, rhs_strides=strides_of(value), out_strides=strides_of(out), rhs_dtype=HALVES.get(value.dtype)
     )
+    if pairs:
+        one = replace(one, lhs_dtype="bf16")
+        two = replace(two, lhs_dtype="bf16", rounded=rounded) if value.dtype is dt.BFloat16 else two
     kernel = Chain(one, rows, at, two, tail)
     scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [each for i, each in enumerate(inputs) if i != at]
@@ -214,6 +221,21 @@ def dispatch_links(planner: Planner, links: Links) -> None:
         return outline.body(arguments, [absorber.result if absorber.ops else place])
 
     planner.call_kernel(kernel, arguments, body, [*ops, *absorber.ops])
+
+
+def is_rounded(op: OperatorOp) -> bool:
+    """Whether all that is done with what an operation makes is that bfloat16 is made of it."""
+    values, found = [op.results[0]], list[bool]()
+    for value in values:
+        for use in value.uses:
+            user = use.operation
+            if is_view(user):
+                values += user.results
+            else:
+                found.append(
+                    user.name.endswith("._to_copy") and meta_of(user.results[0]).dtype is dt.BFloat16
+                )
+    return bool(found) and all(found)
 
 
 def rows_of(planner: Planner, links: Links) -> tuple[list[Value], int, Rows]:

@@ -5,6 +5,8 @@
 
 This is what an attention is: `softmax(q @ k.T) @ v`. A block's rows of the first product lie in a cache until the second product has taken them; there
 are never more of them in memory than threads work at. Each part is the kernel that it is alone, on views of what the others have.
+
+Where the second product is of pairs of bfloat16, rows, of float32, are the sum of two of these, a large one and what it leaves: both are multiplied.
 """
 
 from __future__ import annotations
@@ -13,15 +15,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
-from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
+from xdsl_exir.targets.cpu.kernels.description import (
+    Body,
+    Constant,
+    Elementwise,
+    Epilogue,
+    Input,
+    Instruction,
+    Machine,
+    Step,
+    workers,
+)
+from xdsl_exir.targets.cpu.kernels.elements import CONSTANT
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.row_nodes import Map
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.threads import cached_property
 
@@ -30,6 +46,22 @@ CACHED = 1 << 15
 
 FEWEST = 32
 """Rows of a block at least, if there are as many: each goes through the right-hand sides anew."""
+
+LARGE = Body(1, (Instruction(arith.TruncFOp.name, (0,), "bf16"),))
+"""What bfloat16 holds of float32."""
+
+LEFT = Body(
+    2,
+    (
+        Instruction(arith.ExtFOp.name, (1,)),
+        Instruction(arith.SubfOp.name, (0, 2)),
+        Instruction(vectors.CmpfOp.name, (3, 3), "i1", predicate=14),
+        Instruction(CONSTANT, (), value=0.0),
+        Instruction(vectors.SelectOp.name, (4, 5, 3)),
+        Instruction(arith.TruncFOp.name, (6,), "bf16"),
+    ),
+)
+"""What it leaves; nothing of what is not finite."""
 
 
 @dataclass(frozen=True)
@@ -99,11 +131,39 @@ class Chain(Kernel):
     @cached_property
     def parts(self) -> tuple[Matmul, Rows, Matmul]:
         """The kernels of one block, but for the tail. Right-hand sides are packed."""
+        common = {"m": self.size, "batch": self.ones, "rhs": "packed", "machine": self.alone}
         first, second = (
-            replace(each, m=self.size, batch=self.ones, rhs="packed", rhs_dtype=None, machine=self.alone)
-            for each in (self.first, self.second)
+            replace(each, **common, rhs_dtype=each.lhs_dtype) for each in (self.first, self.second)
         )
-        return first, self.of_block(self.rows), second
+        return first, self.of_block(self.in_two(self.rows) if self.is_in_two else self.rows), second
+
+    @property
+    def is_in_two(self) -> bool:
+        """Whether rows are two of bfloat16."""
+        return self.second.lhs_dtype is not None
+
+    def in_two(self, rows: Rows) -> Rows:
+        """Rows whose first result is two."""
+        n, *numbers = rows.outputs
+        length, at = rows.program[n].length, len(rows.program)
+        two = (Map(length, (n,), "bf16", LARGE), Map(length, (n, at), "bf16", LEFT))
+        return replace(rows, program=(*rows.program, *two), outputs=(at, at + 1, *numbers))
+
+    @property
+    def added(self) -> Matmul:
+        """The second product of what is left, to which that of the large part is added."""
+        second = self.parts[2]
+        own, count = second.epilogue, len(second.epilogue.inputs)
+        sums = Input((*self.ones, self.size, second.n))
+
+        def moved(operand: int | Constant) -> int | Constant:
+            if not isinstance(operand, int):
+                return operand
+            return operand + (2 if operand > count else 1) if operand else count + 2
+
+        steps = [Step(Elementwise("aten.add.Tensor"), (0, 1))]
+        steps += [replace(step, operands=tuple(map(moved, step.operands))) for step in own.steps]
+        return replace(second, epilogue=Epilogue((sums, *own.inputs), tuple(steps)))
 
     def of_block(self, rows: Rows) -> Rows:
         """A block's rows."""
@@ -135,10 +195,15 @@ class Chain(Kernel):
         """The buffers that it needs, by name, a part of each for every worker: rows of blocks, what is made of them if not in their place, numbers of
         these rows, what rows need themselves, and panels."""
         first, rows, second = self.parts
-        held, (result, *numbers) = (*self.ones, self.threads * self.size), rows.outputs
-        in_place = f"in{self.at}" in replace(rows, outputs=(result,)).in_place
+        held, parts = (*self.ones, self.threads * self.size), 2 if self.is_in_two else 1
+        results, numbers = rows.outputs[:parts], rows.outputs[parts:]
+        in_place = f"in{self.at}" in replace(rows, outputs=results).in_place
         made = {"held": Input((*held, self.first.n))}
-        made |= {} if in_place else {"made": Input((*held, self.first.n))}
+        if self.is_in_two:
+            made |= {name: Input((*held, self.first.n), "bf16") for name in ("made", "left")}
+            made["sum"] = Input((*held, second.n))
+        elif not in_place:
+            made["made"] = Input((*held, self.first.n))
         made |= {f"number{i}": Input((*held, 1), rows.program[n].stored) for i, n in enumerate(numbers)}
         own = {"row": rows.scratch, "sums": first.scratch, "other_sums": second.scratch}
         made |= {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
@@ -204,14 +269,22 @@ class Chain(Kernel):
         after = {
             f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)
         }
-        numbers = [own[f"number{i}"] for i in range(len(rows.outputs) - 1)]
-        results = {f"out{i}": value for i, value in enumerate((made, *numbers))}
+        numbers = [own[f"number{i}"] for i in range(len(self.rows.outputs) - 1)]
+        parts = [made, own["left"]] if self.is_in_two else [made]
+        results = {f"out{i}": value for i, value in enumerate((*parts, *numbers))}
         row, sums, other_sums = (
             {"scratch": own[name]} if name in own else {} for name in ("row", "sums", "other_sums")
         )
         yield first, {"lhs": lhs, "rhs": own["panels"], **sums, "out": held}
         yield rows, {**inputs, **row, **results}
-        yield second, {"lhs": made, "rhs": own["other_panels"], **after, **other_sums, "out": out}
+        panels = {"rhs": own["other_panels"], **other_sums}
+        if self.is_in_two:
+            large = replace(second, epilogue=Epilogue(), out_strides=None)
+            yield large, {"lhs": made, **panels, "out": own["sum"]}
+            given = {f"in{i}": value for i, value in enumerate((own["sum"], *after.values()))}
+            yield self.added, {"lhs": own["left"], **panels, **given, "out": out}
+        else:
+            yield second, {"lhs": made, **panels, **after, "out": out}
         if self.tail is not None:
             given = {f"in{i}": value for i, value in enumerate((out, *numbers))}
             yield self.of_block(self.tail), {**given, "out0": out}
@@ -219,7 +292,7 @@ class Chain(Kernel):
     def part(self, b: KernelBuilder, name: str, worker: Index) -> SSAValue:
         """A worker's part of a buffer."""
         shape = self.scratches[name].shape
-        of_rows = name in ("held", "made") or name.startswith("number")
+        of_rows = name in ("held", "made", "left", "sum") or name.startswith("number")
         dim = len(self.batch) if of_rows else 0
         size = shape[dim] // self.threads
         at: list[Index] = [0] * len(shape)

@@ -27,6 +27,7 @@ from xdsl_exir.targets.cpu.kernels.packing import pack_columns, unpack_columns
 from xdsl_exir.targets.cpu.kernels.product import Task
 from xdsl_exir.targets.cpu.kernels.tile import FEW
 from xdsl_exir.targets.cpu.kernels.tiles import KEPT_ROWS, SIDE, TERMS, RowBlocks, fits
+from xdsl_exir.targets.cpu.kernels.tiles import pack as pack_for_tiles
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -110,6 +111,8 @@ class Matmul(Kernel):
     """Of the left-hand side, if pairs are multiplied: it lies along the reduction then."""
     out_dtype: Literal["f16", "bf16"] | None = None
     """Of the result, if the epilogue ends in numbers of another."""
+    rounded: bool = False
+    """Whether the result is rounded to bfloat16 later."""
     scaled: int | None = None
     choice: Choice = field(default_factory=Choice)
 
@@ -125,7 +128,11 @@ class Matmul(Kernel):
     @property
     def tiled(self) -> bool:
         """Whether tiles of pairs are multiplied at once."""
-        return self.pair == 2 and self.machine.tiles and fits(self.m, self.k, self.out_dtype == "bf16")
+        return (
+            self.pair == 2
+            and self.machine.tiles
+            and fits(self.m, self.k, self.rounded or self.out_dtype == "bf16")
+        )
 
     @property
     def steps(self) -> Dim:
@@ -329,4 +336,6 @@ class Matmul(Kernel):
     def pack_panels(self, b: KernelBuilder, rhs: SSAValue, batch: Sequence[Index]) -> None:
         """Packs all panels of a batch's right-hand side into the buffer `scratch`, [panels, K, width]."""
         task = Task(self, b, rhs, rhs, batch, 0, 0, self.panels, self.row_tiles, 0, 0)
-        task.each_panel(lambda panel: task.pack(panel, task.whole))
+        task.each_panel(
+            lambda panel: pack_for_tiles(task, panel) if self.tiled else task.pack(panel, task.whole)
+        )

@@ -128,7 +128,7 @@ class Weights:
         b, type = self.b, cast("MemRefType[Any]", self.buffer.type)
         whole, line = self.turns * self.size, LINE // type.element_type.size
         last, share = math.prod(type.get_shape()) // whole - 1, ceil_div(self.size, tiles)
-        if tiles == 1 or last == 0:
+        if tiles == 1 or last <= 0:
             return nothing
         flat = b.flat(self.buffer)
         begin = b.mul(b.min(b.mul(tile, share), self.size - share), self.turns)

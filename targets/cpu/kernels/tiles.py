@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from xdsl.dialects import arith, llvm, memref
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntAttr, MemRefType, StridedLayoutAttr, i64
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.expr import Dim
@@ -98,7 +98,7 @@ def multiply_tiles(task: Task, blocks: RowBlocks) -> None:
 
 
 def pack(task: Task, panel: Panel) -> None:
-    """Packs a panel, with zeros behind it up to a whole tile."""
+    """Packs a panel of a right-hand side, with zeros behind it up to a whole tile."""
     b, product = task.b, task.product
     present, lanes = product.k // 2, product.lanes
     task.pack(panel, replace(task.whole, steps=present))
@@ -229,6 +229,11 @@ def address(
 ) -> tuple[SSAValue, SSAValue]:
     """Where an element of so many bytes is, and how many its neighbour in the next row is apart."""
     place: Index = b.op(memref.ExtractAlignedPointerAsIndexOp, [buffer], INDEX)
+    given = cast("MemRefType[Any]", buffer.type)
+    if isinstance(given.layout, StridedLayoutAttr) and given.layout.offset != IntAttr(0):
+        seen = memref.ExtractStridedMetaDataOp(buffer)
+        b.block.add_op(seen)
+        place = b.add(place, b.mul(seen.offset, given.element_type.size))
     for index, stride in zip(at, strides, strict=True):
         place = b.add(place, b.mul(index, stride * size))
     number, apart = (b.op(arith.IndexCastOp, [b.index(value)], i64) for value in (place, strides[-2] * size))
