@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
@@ -34,6 +35,7 @@ from xdsl_exir.targets.cpu.kernels.chain import FEWEST
 from xdsl_exir.targets.cpu.kernels.row_nodes import needed
 from xdsl_exir.targets.cpu.kernels.tails import without_tail
 from xdsl_exir.targets.cpu.kernels.tiles import fits
+from xdsl_exir.targets.cpu.kernels.unseen import NOTHING, are_left_out, masked
 from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, must, space_of
 from xdsl_exir.targets.cpu.widenings import in_pairs, unwiden
 
@@ -209,7 +211,7 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     if pairs:
         one = replace(one, lhs_dtype="bf16")
         two = replace(two, lhs_dtype="bf16", rounded=rounded) if value.dtype is dt.BFloat16 else two
-    kernel = Chain(one, rows, at, two, tail)
+    kernel = Chain(one, rows, at, two, tail, reach_of(planner, links, rows, at, inputs))
     scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [each for i, each in enumerate(inputs) if i != at]
     arguments = [left, right, *others, value, *absorber.inputs, *scratches, out]
@@ -236,6 +238,24 @@ def is_rounded(op: OperatorOp) -> bool:
                     user.name.endswith("._to_copy") and meta_of(user.results[0]).dtype is dt.BFloat16
                 )
     return bool(found) and all(found)
+
+
+def reach_of(planner: Planner, links: Links, rows: Rows, at: int, inputs: Sequence[Value]) -> int | None:
+    """How far beyond its own place a row sees elements, by a known mask; None if it may see all."""
+    *_, m, n = shape_of(links.first.results[0])
+    found = masked(rows.program, at)
+    if found is None or not isinstance(m, int) or not isinstance(n, int):
+        return None
+    mask = inputs[found[1]]
+    known = next((array for held, array in planner.plan.constants if held.buffer is mask.buffer), None)
+    if known is None or known.shape[-2:] != (m, n) or known.size != prod(mask.shape):
+        return None
+    if not are_left_out(rows.program, rows.outputs, found[0], n):
+        return None
+    opened = np.asarray(known if known.dtype == np.bool_ else known != NOTHING).reshape(-1, m, n).any(0)
+    row, seen = np.nonzero(opened)
+    reach = int((seen + 1 - row).max(initial=0))
+    return reach if reach < n - 1 else None
 
 
 def rows_of(planner: Planner, links: Links) -> tuple[list[Value], int, Rows]:

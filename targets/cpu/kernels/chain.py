@@ -11,6 +11,7 @@ Where the second product is of pairs of bfloat16, rows, of float32, are the sum 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +22,9 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
-from xdsl_exir.lowering.sizes import Sizes
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.lowering.sizes import Sizes, static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
 from xdsl_exir.targets.cpu.kernels.description import (
@@ -46,6 +49,8 @@ CACHED = 1 << 15
 
 FEWEST = 32
 """Rows of a block at least, if there are as many: each goes through the right-hand sides anew."""
+KINDS, LEAST, UNIT = 4, 128, 32
+"""Of blocks whose rows see not all, at most; elements that one kind sees more than another at least, and whole tiles of them."""
 
 LARGE = Body(1, (Instruction(arith.TruncFOp.name, (0,), "bf16"),))
 """What bfloat16 holds of float32."""
@@ -95,6 +100,8 @@ class Chain(Kernel):
     second: Matmul
     tail: Rows | None = None
     """What happens to the second product's rows, in their place, with the numbers that are rows' further results: then it has no epilogue."""
+    reach: int | None = None
+    """How far beyond its own place a row sees elements of its first product, at most; what it does not see is as if it were not there (`unseen`)."""
 
     @property
     def machine(self) -> Machine:
@@ -129,13 +136,41 @@ class Chain(Kernel):
         return ceildiv(self.first.m, self.size)
 
     @cached_property
+    def views(self) -> list[tuple[int, int, Dim]]:
+        """(first block, one past the last, elements that a row sees) of all blocks, in a few kinds."""
+        m, n, size, blocks = self.first.m, self.first.n, self.size, self.blocks
+        if self.reach is None or not is_static((m, n, size, blocks)):
+            return []
+        m, n, size, blocks = static((m, n, size, blocks))
+        step = ceil_div(max(n // KINDS, LEAST), UNIT) * UNIT
+        ends = [min(block * size, m - size) + size - 1 + self.reach for block in range(blocks)]
+        seen = [min(n, ceil_div(max(end, 1), step) * step) for end in ends]
+        firsts = [block for block in range(blocks) if block == 0 or seen[block] != seen[block - 1]]
+        return [(first, last, seen[first]) for first, last in itertools.pairwise([*firsts, blocks])]
+
+    @cached_property
     def parts(self) -> tuple[Matmul, Rows, Matmul]:
         """The kernels of one block, but for the tail. Right-hand sides are packed."""
+        return self.kernels(self.first.n)
+
+    def kernels(self, seen: Dim) -> tuple[Matmul, Rows, Matmul]:
+        """Those of a block whose rows see so many elements, which lie as far apart as if they saw all."""
         common = {"m": self.size, "batch": self.ones, "rhs": "packed", "machine": self.alone}
-        first, second = (
-            replace(each, **common, rhs_dtype=each.lhs_dtype) for each in (self.first, self.second)
-        )
-        return first, self.of_block(self.in_two(self.rows) if self.is_in_two else self.rows), second
+        first = replace(self.first, **common, rhs_dtype=self.first.lhs_dtype)
+        second = replace(self.second, **common, k=seen, rhs_dtype=self.second.lhs_dtype)
+        if seen != self.first.n:
+            first = replace(first, n=seen, choice=replace(first.choice, vectors=first.vectors))
+            second = replace(second, lhs_strides=contiguous_strides((*self.ones, self.size, self.first.n)))
+        rows = self.of_block(self.seeing(seen))
+        return first, self.in_two(rows) if self.is_in_two else rows, second
+
+    def seeing(self, seen: Dim) -> Rows:
+        """Rows of so many elements."""
+        n, rows = self.first.n, self.rows
+        program = tuple(replace(each, length=seen) if each.length == n else each for each in rows.program)
+        shapes = [(*each.shape[:-1], seen) if each.shape[-1] == n else each.shape for each in rows.inputs]
+        inputs = tuple(replace(each, shape=shape) for each, shape in zip(rows.inputs, shapes, strict=True))
+        return replace(rows, program=program, inputs=inputs)
 
     @property
     def is_in_two(self) -> bool:
@@ -149,10 +184,8 @@ class Chain(Kernel):
         two = (Map(length, (n,), "bf16", LARGE), Map(length, (n, at), "bf16", LEFT))
         return replace(rows, program=(*rows.program, *two), outputs=(at, at + 1, *numbers))
 
-    @property
-    def added(self) -> Matmul:
+    def added(self, second: Matmul) -> Matmul:
         """The second product of what is left, to which that of the large part is added."""
-        second = self.parts[2]
         own, count = second.epilogue, len(second.epilogue.inputs)
         sums = Input((*self.ones, self.size, second.n))
 
@@ -233,11 +266,14 @@ class Chain(Kernel):
             *batch, chunk = b.delinearize(task, (*self.batch, self.chunks))
             own = {name: self.part(b, name, worker) for name in self.scratches}
             self.pack(b, batch, own)
-            with b.loop(*self.bounds(b, chunk)) as block:
-                start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
-                for kernel, buffers in self.steps(b, Block(batch, start, self.size), own):
-                    with b.seeing(buffers):
-                        kernel.build(b)
+            low, high = self.bounds(b, chunk)
+            for first, last, seen in self.views or [(0, self.blocks, self.first.n)]:
+                begin, end = (b.max(low, first), b.min(high, last)) if self.views else (low, high)
+                with b.loop(begin, end) as block:
+                    start = b.min(b.mul(block, self.size), b.sub(self.first.m, self.size))
+                    for kernel, buffers in self.steps(b, Block(batch, start, self.size), own, seen):
+                        with b.seeing(buffers):
+                            kernel.build(b)
 
     def bounds(self, b: KernelBuilder, chunk: Index) -> tuple[Index, Index]:
         """The first block of a task, and the one behind its last. The last two blocks have rows in common, where a result is made in several steps: both are the
@@ -255,22 +291,28 @@ class Chain(Kernel):
                 kernel.pack_panels(b, b.buffers[name], batch)
 
     def steps(
-        self, b: KernelBuilder, block: Block, own: Mapping[str, SSAValue]
+        self, b: KernelBuilder, block: Block, own: Mapping[str, SSAValue], seen: Dim
     ) -> Iterator[tuple[Kernel, dict[str, SSAValue]]]:
-        """The parts of one block, one after the other, and what each of them has."""
-        first, rows, second = self.parts
-        held, made = own["held"], own.get("made", own["held"])
+        """The parts of one block, one after the other, and what each of them has, whose rows see so many elements."""
+        first, rows, second = self.kernels(seen)
+        rows_of, shape = (
+            {name: own[name] for name in ("held", "made", "left") if name in own},
+            (*self.ones, self.size, seen),
+        )
+        if seen != self.first.n:
+            rows_of = {name: b.part(value, [0] * len(shape), shape) for name, value in rows_of.items()}
+        held, made = rows_of["held"], rows_of.get("made", rows_of["held"])
         lhs = block.of(b, "lhs", (*self.batch, self.first.m, self.first.k))
         out = block.of(b, "out", (*self.batch, self.first.m, self.second.n))
         inputs = {
             f"in{i}": held if i == self.at else block.of(b, f"in{i}", given.shape)
-            for i, given in enumerate(self.rows.inputs)
+            for i, given in enumerate(self.seeing(seen).inputs)
         }
         after = {
             f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)
         }
         numbers = [own[f"number{i}"] for i in range(len(self.rows.outputs) - 1)]
-        parts = [made, own["left"]] if self.is_in_two else [made]
+        parts = [made, rows_of["left"]] if self.is_in_two else [made]
         results = {f"out{i}": value for i, value in enumerate((*parts, *numbers))}
         row, sums, other_sums = (
             {"scratch": own[name]} if name in own else {} for name in ("row", "sums", "other_sums")
@@ -282,7 +324,7 @@ class Chain(Kernel):
             large = replace(second, epilogue=Epilogue(), out_strides=None)
             yield large, {"lhs": made, **panels, "out": own["sum"]}
             given = {f"in{i}": value for i, value in enumerate((own["sum"], *after.values()))}
-            yield self.added, {"lhs": own["left"], **panels, **given, "out": out}
+            yield self.added(second), {"lhs": rows_of["left"], **panels, **given, "out": out}
         else:
             yield second, {"lhs": made, **panels, **after, "out": out}
         if self.tail is not None:

@@ -120,15 +120,17 @@ def lanes_of(program: Sequence[Node], machine: Machine) -> int:
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """The program of what outputs need, in the order in which they ask for it, and their positions in it."""
+    """The program of what outputs need, each node once, in the order in which they ask for it, and their positions in it."""
     places: dict[int, int] = {}
     program: list[Node] = []
+    known: dict[Node, int] = {}
 
     def visit(old: int) -> int:
         if old not in places:
-            operands = tuple(map(visit, nodes[old].operands))
-            places[old] = len(program)
-            program.append(replace(nodes[old], operands=operands))
+            made = replace(nodes[old], operands=tuple(map(visit, nodes[old].operands)))
+            places[old] = known.setdefault(made, len(program))
+            if places[old] == len(program):
+                program.append(made)
         return places[old]
 
     found = tuple(map(visit, outputs))

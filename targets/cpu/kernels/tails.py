@@ -25,9 +25,9 @@ KEPT = ("f32", "i1")
 """Dtypes of numbers that are kept for a tail."""
 
 
-def is_linear(body: Body, row: int) -> bool:
-    """Whether a body of one row's element, its argument `row`, and of numbers multiplies that element by what numbers say."""
-    kinds = [LINEAR if at == row else NUMBER for at in range(body.arguments)]
+def is_linear(body: Body, kinds: Sequence[str]) -> bool:
+    """Whether a body multiplies its one argument that is LINEAR, a row's element, by what its others say, which are a NUMBER or ZERO."""
+    kinds = list(kinds)
     for instruction in body.instructions:
         match instruction.name, [kinds[n] for n in instruction.operands]:
             case str(name), [] if name == CONSTANT:
@@ -58,7 +58,13 @@ def tail_at(program: Sequence[Node], n: int) -> int | None:
     if body is None or len(long) != 1 or any(number.dtype not in KEPT for number in numbers):
         return None
     row = node.operands[long[0]]
-    return row if program[row].dtype == node.dtype == "f32" and is_linear(body, long[0]) else None
+    kinds = [LINEAR if operand == row else kind_of(program[operand]) for operand in node.operands]
+    return row if program[row].dtype == node.dtype == "f32" and is_linear(body, kinds) else None
+
+
+def kind_of(number: Node) -> str:
+    """What a number is in a tail."""
+    return ZERO if isinstance(number, Number) and number.value == 0 else NUMBER
 
 
 def without_tail(rows: Rows, width: Dim) -> tuple[Rows, Rows | None]:

@@ -205,8 +205,11 @@ class TileBlock:
         task, b, first = self.task, self.task.b, self.task.b.mul(step, SIDE)
         if task.product.packs:
             return load(b, b.buffers["scratch"], [task.place(self.panel), first, v * SIDE], self.kept, 4)
-        steps, width = task.product.steps, 2 * task.product.width
-        return load(b, task.rhs, [self.panel.index, first, v * TERMS], (steps * width, width, 1), 2)
+        given = cast("MemRefType[Any]", task.rhs.type)
+        size, strides = given.element_type.size, given.get_strides()
+        assert strides is not None
+        at = [self.panel.index, first, v * BYTES // size]
+        return load(b, task.rhs, at, cast("Sequence[int]", strides), size)
 
     @property
     def kept(self) -> Sequence[Dim]:

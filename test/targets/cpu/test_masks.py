@@ -86,6 +86,13 @@ def masked(mask: torch.Tensor) -> Callable[..., Any]:
     return lambda query, key, value: SDPA(query, key, value, mask)
 
 
+def lower(rows: int, keys: int, beyond: int) -> torch.Tensor:
+    """A mask of what lies at most so far beyond a row's own place, some rows of which are shut."""
+    opened = torch.ones(rows, keys, dtype=torch.bool).tril(beyond)
+    opened[::7] = False
+    return opened
+
+
 def other_rows(query: Any, key: Any, value: Any) -> Any:
     """Rows of other operators than a softmax."""
     scores = torch.tanh(query @ key.transpose(-1, -2)) + 1
@@ -97,6 +104,8 @@ CHAINS: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...]]] = {
     "several": (SDPA, heads((2, 3), 131, 149, 17, 5)),
     "no batch": (lambda q, k, v: torch.softmax(q @ k.T, -1) @ v, heads((), 331, 257, 9, 33)),
     "causal": (causal, heads((2, 2), 150, 150, 8, 8)),
+    "causal, of many": (causal, heads((1, 2), 600, 600, 16, 16)),
+    "a mask that opens later": (masked(lower(300, 700, 90)), heads((2, 1), 300, 700, 16, 8)),
     "a mask for all": (masked(shut(133, 199)), heads((2, 3), 133, 199, 8, 8)),
     "a mask a batch": (masked(shut(2, 1, 133, 199)), heads((2, 3), 133, 199, 8, 8)),
     "a mask of keys": (masked(shut(2, 1, 2, 199)[..., :1, :]), heads((2, 3), 133, 199, 8, 8)),
@@ -133,14 +142,62 @@ def test_chains(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         np.testing.assert_array_equal(results[0], run.flat(list(args))[0])
 
 
+def added(size: int) -> torch.Tensor:
+    """A causal mask to add."""
+    return torch.full((size, size), -torch.inf).triu(1)
+
+
 def wide(x: torch.Tensor) -> torch.Tensor:
     return x if x.dtype is torch.float64 else x.float()
+
+
+REACHES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], int | None]] = {
+    "causal": (causal, heads((1, 2), 600, 600, 16, 16), 1),
+    "later": (
+        masked(torch.zeros(300, 700).masked_fill(~lower(300, 700, 90), -torch.inf)),
+        heads((2, 1), 300, 700, 16, 8),
+        91,
+    ),
+    "any": (masked(shut(133, 199)), heads((2, 3), 133, 199, 8, 8), None),
+    "none": (SDPA, heads((1, 3), 200, 200, 16, 16), None),
+    "twice the same": (
+        lambda q, k, v: (q @ k.mT + added(600)[:300].repeat(2, 1)).softmax(-1) @ v,
+        heads((2,), 600, 600, 16, 16),
+        1,
+    ),
+    "rows that see what is shut": (
+        lambda q, k, v: torch.nn.functional.layer_norm((q @ k.mT + added(600)).exp(), (600,)) @ v,
+        heads((1, 2), 600, 600, 16, 16),
+        None,
+    ),
+    "sums of what is left": (
+        lambda q, k, v: (q @ k.mT / 4 + added(600)).exp() @ v,
+        heads((1, 2), 600, 600, 16, 16),
+        1,
+    ),
+}
+"""Chains, and how far beyond its own place a row sees."""
+
+
+@pytest.mark.parametrize("name", REACHES)
+def test_what_a_row_sees(name: str) -> None:
+    function, args, reach = REACHES[name]
+    given = program(Called(function), args)
+    [chain] = [each for each in plan_program(given).dispatches.kernels.values() if isinstance(each, Chain)]
+    assert chain.reach == reach
+    if reach is not None:
+        seen = [elements for _, _, elements in chain.views]
+        assert seen == sorted(set(seen))
+        assert seen[0] < seen[-1] <= chain.first.n
+    result = xdsl_exir.compile(given, "native").flat(list(args))[0]
+    np.testing.assert_allclose(result, function(*args).numpy(), 2e-5, 2e-4)
 
 
 OF_HALVES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], tuple[bool, bool]]] = {
     "whole tiles": (SDPA, heads((2, 2), 192, 192, 32, 64), (True, True)),
     "ends of tiles": (SDPA, heads((1, 3), 200, 214, 18, 23), (True, True)),
     "causal": (causal, heads((2, 2), 150, 150, 80, 80), (True, True)),
+    "causal, of many": (causal, heads((1, 2), 700, 700, 64, 64), (True, True)),
     "long rows": (SDPA, heads((1, 2), 70, 3002, 64, 64), (True, True)),
     "an odd number of keys": (SDPA, heads((1, 4), 200, 201, 16, 16), (False, False)),
     "what follows": (fused, heads((2, 3), 160, 160, 16, 16), (True, True)),
