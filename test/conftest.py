@@ -129,8 +129,8 @@ LONG = {
 }
 """Tests that a run of everything leaves out unless `XDSL_EXIR_THOROUGH` is set, and why they may be."""
 FAMILY, CLAN, LARGE = 24, 96, 5000
-"""A family of more tests than that, in a run of more than so many, is tested by every fourth one, a clan by every eighth: `make test` shall take
-less than 25 minutes on two cores."""
+"""A family of more tests than that, in a run of more than so many, is tested by every fifth one, a clan by every tenth: `make test` shall take
+less than 25 minutes on two cores, also of slow ones."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -219,7 +219,7 @@ def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterato
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        every = 8 if len(family) > CLAN else 4 if len(family) > FAMILY else min(least, len(family))
+        every = 10 if len(family) > CLAN else 5 if len(family) > FAMILY else min(least, len(family))
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 
