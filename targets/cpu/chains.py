@@ -40,6 +40,8 @@ from xdsl_exir.targets.cpu.rows import JOINED, RowGroup, must, space_of
 from xdsl_exir.targets.cpu.widenings import in_pairs, unwiden
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from xdsl_exir.lowering.dispatch import Planner
     from xdsl_exir.targets.cpu.target import Cpu
 
@@ -252,9 +254,10 @@ def reach_of(planner: Planner, links: Links, rows: Rows, at: int, inputs: Sequen
         return None
     if not are_left_out(rows.program, rows.outputs, found[0], n):
         return None
-    opened = np.asarray(known if known.dtype == np.bool_ else known != NOTHING).reshape(-1, m, n).any(0)
-    row, seen = np.nonzero(opened)
-    reach = int((seen + 1 - row).max(initial=0))
+    opened: NDArray[np.bool_] = known if known.dtype == np.bool_ else np.not_equal(known, NOTHING)
+    opened = np.any(opened.reshape(-1, m, n), axis=0)
+    seen = np.where(np.any(opened, axis=1), n - np.argmax(opened[:, ::-1], axis=1), 0)
+    reach = int(np.max(seen - np.arange(m)))
     return reach if reach < n - 1 else None
 
 

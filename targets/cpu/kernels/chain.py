@@ -295,10 +295,8 @@ class Chain(Kernel):
     ) -> Iterator[tuple[Kernel, dict[str, SSAValue]]]:
         """The parts of one block, one after the other, and what each of them has, whose rows see so many elements."""
         first, rows, second = self.kernels(seen)
-        rows_of, shape = (
-            {name: own[name] for name in ("held", "made", "left") if name in own},
-            (*self.ones, self.size, seen),
-        )
+        rows_of = {name: own[name] for name in ("held", "made", "left") if name in own}
+        shape = (*self.ones, self.size, seen)
         if seen != self.first.n:
             rows_of = {name: b.part(value, [0] * len(shape), shape) for name, value in rows_of.items()}
         held, made = rows_of["held"], rows_of.get("made", rows_of["held"])

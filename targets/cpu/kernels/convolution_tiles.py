@@ -11,25 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xdsl.dialects import llvm
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.vectors import TileType
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.convolution_channels import pairs
 from xdsl_exir.targets.cpu.kernels.kernel import finish
 from xdsl_exir.targets.cpu.kernels.tile import Weights
-from xdsl_exir.targets.cpu.kernels.tiles import (
-    BLOCK,
-    BYTES,
-    MULTIPLY,
-    SIDE,
-    STORE,
-    ZERO,
-    address,
-    load,
-)
+from xdsl_exir.targets.cpu.kernels.tiles import BLOCK, SIDE, load, multiply_add, store, zeros
 
 if TYPE_CHECKING:
     from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -115,6 +105,11 @@ class TiledConvolution:
         return ceil_div((rows - 1) * self.pitch + self.across, BLOCK) * BLOCK
 
     @property
+    def tiles(self) -> int:
+        """Blocks of pixels of an image, which all multiply each panel."""
+        return self.bands * self.chunks * (self.length // BLOCK)
+
+    @property
     def copied(self) -> int:
         """Elements of all copies."""
         return self.images * self.conv.groups * self.pairs * self.phases * self.plane
@@ -185,12 +180,7 @@ class TiledConvolution:
         """A task is one panel of output channels, and some rows of an image, or part of one."""
         conv, (height, width) = self.conv, self.out_size
         shape = (self.images, conv.groups, conv.panels, self.bands, self.chunks)
-        with b.share(
-            self.images * conv.groups * conv.panels * self.bands * self.chunks, conv.threads, conv.work
-        ) as (
-            worker,
-            task,
-        ):
+        with b.share(prod(shape), conv.threads, conv.work) as (worker, task):
             n, group, panel, band, chunk = b.delinearize(task, shape)
             low, high = (b.div(b.mul(at, height), self.bands) for at in (band, b.add(band, 1)))
             first = b.mul(chunk, self.across)
@@ -198,16 +188,10 @@ class TiledConvolution:
             run = Run(low, high, first, columns, b.add(b.mul(low, self.pitch), first))
             sums = b.add(b.mul(worker, conv.width * self.length), self.copied)
             pixels = b.add(b.mul(b.sub(b.sub(high, low), 1), self.pitch), columns)
-            count = self.length // BLOCK
             with b.loop(0, b.div(b.add(pixels, BLOCK - 1), BLOCK)) as block:
-                tile = b.add(b.mul(b.add(b.mul(band, self.chunks), chunk), count), block)
-                self.block(
-                    b,
-                    (n, group, panel),
-                    b.add(run.begin, b.mul(block, BLOCK)),
-                    tile,
-                    b.add(sums, b.mul(block, BLOCK)),
-                )
+                before, moved = b.add(b.mul(band, self.chunks), chunk), b.mul(block, BLOCK)
+                tile = b.add(b.mul(before, self.length // BLOCK), block)
+                self.block(b, (n, group, panel), b.add(run.begin, moved), tile, b.add(sums, moved))
             self.finish(b, (n, group, panel), run, sums)
 
     def block(
@@ -215,51 +199,32 @@ class TiledConvolution:
     ) -> None:
         """The products of a panel's channels and some pixels, to where their sums are kept."""
         conv, (n, group, panel), scratch = self.conv, at, b.buffers["scratch"]
-        side, size = b.constant(SIDE, "i16"), b.constant(BYTES, "i16")
-        taps, channels, columns = (
-            conv.kernel[0] * conv.kernel[1],
-            range(0, conv.width, SIDE),
-            range(0, BLOCK, SIDE),
-        )
+        taps, channels = conv.kernel[0] * conv.kernel[1], range(0, conv.width, SIDE)
+        columns, apart = range(0, BLOCK, SIDE), (self.phases * self.plane, 1)
         image = b.mul(b.add(b.mul(n, conv.groups), group), self.pairs * self.phases * self.plane)
-        filters = b.add(b.mul(group, conv.panels), panel)
-        turns = conv.depth * taps
-        tiles = self.bands * self.chunks * (self.length // BLOCK)
-        ask = Weights(b, b.buffers["weight"], turns, conv.width * conv.pair).ahead(filters, tile, tiles)
-        weights, strides = b.flat(b.buffers["weight"]), (conv.pair, 1)
+        filters, turns = b.add(b.mul(group, conv.panels), panel), conv.depth * taps
+        ask = Weights(b, b.buffers["weight"], turns, conv.width * conv.pair).ahead(filters, tile, self.tiles)
+        weights = b.flat(b.buffers["weight"])
 
         def add(turn: Index, sums: list[SSAValue]) -> list[SSAValue]:
             ask(turn)
             step, tap = b.div(turn, taps), b.rem(turn, taps)
             place = b.mul(b.add(b.mul(filters, turns), turn), conv.width)
-            left = [load(b, weights, [b.add(place, channel), 0], strides, 2) for channel in channels]
+            left = [load(b, weights, [b.add(place, channel), 0], (conv.pair, 1), 2) for channel in channels]
             seen = b.add(b.add(image, pixel), self.seen(b, tap))
-            right = [
-                load(b, scratch, [b.mul(step, SIDE), b.add(seen, column)], (self.phases * self.plane, 1), 4)
-                for column in columns
-            ]
-            pairs = ((x, y) for x in left for y in right)
-            return [
-                b.op(llvm.CallIntrinsicOp, [side, size, size, held, x, y], TileType(), MULTIPLY)
-                for held, (x, y) in zip(sums, pairs, strict=True)
-            ]
+            right = [load(b, scratch, [b.mul(step, SIDE), b.add(seen, at)], apart, 4) for at in columns]
+            return multiply_add(b, left, right, sums)
 
-        zero = [b.op(llvm.CallIntrinsicOp, [side, size], TileType(), ZERO) for _ in channels for _ in columns]
-        made = iter(b.reduce(turns, zero, add))
+        made = iter(b.reduce(turns, zeros(b, len(channels) * len(columns)), add))
         for channel in channels:
             for column in columns:
-                place, apart = address(b, scratch, [channel, b.add(sums, column)], (self.length, 1), 4)
-                b.insert(llvm.CallIntrinsicOp, [side, size, place, apart, next(made)], (), **STORE)
+                store(b, next(made), scratch, [channel, b.add(sums, column)], (self.length, 1))
 
     def seen(self, b: KernelBuilder, tap: Index) -> Index:
         """How far from the first pixel's place in the copy a tap sees it."""
         conv = self.conv
-        down, along = (
-            b.mul(at, apart)
-            for at, apart in zip(
-                (b.div(tap, conv.kernel[1]), b.rem(tap, conv.kernel[1])), conv.dilation, strict=True
-            )
-        )
+        place = b.div(tap, conv.kernel[1]), b.rem(tap, conv.kernel[1])
+        down, along = (b.mul(at, apart) for at, apart in zip(place, conv.dilation, strict=True))
         phase = b.add(b.mul(b.rem(down, conv.stride[0]), conv.stride[1]), b.rem(along, conv.stride[1]))
         moved = b.add(b.mul(b.div(down, conv.stride[0]), self.pitch), b.div(along, conv.stride[1]))
         return b.add(b.mul(phase, self.plane), moved)
@@ -277,11 +242,8 @@ class TiledConvolution:
             b.loop(0, b.div(b.add(run.columns, lanes - 1), lanes)) as v,
         ):
             column = b.mul(v, lanes)
-            mask = (
-                None
-                if run.columns == width and width % lanes == 0
-                else b.mask_below(lanes, b.sub(run.columns, column))
-            )
+            whole = run.columns == width and width % lanes == 0
+            mask = None if whole else b.mask_below(lanes, b.sub(run.columns, column))
             kept = b.add(b.add(sums, b.mul(r, self.length)), b.add(b.mul(row, self.pitch), column))
             value = b.load(b.buffers["scratch"], [kept], lanes, None, "f32")
             place = b.add(b.mul(b.add(run.low, row), width), b.add(run.first, column))

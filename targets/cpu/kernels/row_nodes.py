@@ -120,16 +120,17 @@ def lanes_of(program: Sequence[Node], machine: Machine) -> int:
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[int]) -> tuple[tuple[Node, ...], tuple[int, ...]]:
-    """The program of what outputs need, each node once, in the order in which they ask for it, and their positions in it."""
+    """The program of what outputs need, each reduction once, in the order in which they ask for it, and their positions in it."""
     places: dict[int, int] = {}
     program: list[Node] = []
-    known: dict[Node, int] = {}
+    reductions: dict[Node, int] = {}
 
     def visit(old: int) -> int:
         if old not in places:
             made = replace(nodes[old], operands=tuple(map(visit, nodes[old].operands)))
-            places[old] = known.setdefault(made, len(program))
-            if places[old] == len(program):
+            known = reductions.setdefault(made, len(program)) if isinstance(made, Reduce) else len(program)
+            places[old] = known
+            if known == len(program):
                 program.append(made)
         return places[old]
 

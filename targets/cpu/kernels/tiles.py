@@ -155,11 +155,8 @@ class TileBlock:
     def keep_sums(self) -> None:
         """Builds the products, and keeps their sums in the buffer."""
         task, b = self.task, self.task.b
-        side, size = b.constant(SIDE, "i16"), b.constant(BYTES, "i16")
         rows = range(0, self.rows, SIDE)
-        zero = [
-            b.op(llvm.CallIntrinsicOp, [side, size], TileType(), ZERO) for _ in rows for _ in self.columns
-        ]
+        zero = zeros(b, len(rows) * len(self.columns))
 
         ask = task.ahead(self.panel, b.div(self.row, BLOCK), SIDE)
 
@@ -167,11 +164,7 @@ class TileBlock:
             ask(step)
             left = [self.end(row) if is_end else self.left(row, step) for row in rows]
             right = [self.right(v, step) for v in self.columns]
-            pairs = ((x, y) for x in left for y in right)
-            return [
-                b.op(llvm.CallIntrinsicOp, [side, size, size, held, x, y], TileType(), MULTIPLY)
-                for held, (x, y) in zip(sums, pairs, strict=True)
-            ]
+            return multiply_add(b, left, right, sums)
 
         self.keep_ends()
         whole = cast("int", task.product.k) // TERMS
@@ -179,8 +172,7 @@ class TileBlock:
         sums = iter(add(whole, sums, True) if self.rest else sums)
         for row in rows:
             for v in self.columns:
-                place, apart = address(b, b.buffers["scratch"], self.place(row, v), self.kept, 4)
-                b.insert(llvm.CallIntrinsicOp, [side, size, place, apart, next(sums)], (), **STORE)
+                store(b, next(sums), b.buffers["scratch"], self.place(row, v), self.kept)
 
     @property
     def lead(self) -> list[Index]:
@@ -216,6 +208,33 @@ class TileBlock:
         """Strides of the buffer of panels that were packed, and of sums."""
         assert self.task.product.scratch is not None
         return contiguous_strides(self.task.product.scratch)
+
+
+def zeros(b: KernelBuilder, count: int) -> list[SSAValue]:
+    """So many tiles of sums to begin with."""
+    shape = [b.constant(SIDE, "i16"), b.constant(BYTES, "i16")]
+    return [b.op(llvm.CallIntrinsicOp, shape, TileType(), ZERO) for _ in range(count)]
+
+
+def multiply_add(
+    b: KernelBuilder, left: Sequence[SSAValue], right: Sequence[SSAValue], sums: Sequence[SSAValue]
+) -> list[SSAValue]:
+    """Adds the product of each tile of the left-hand side with each of the right-hand side to its sum."""
+    side, size = b.constant(SIDE, "i16"), b.constant(BYTES, "i16")
+    both = ((x, y) for x in left for y in right)
+    return [
+        b.op(llvm.CallIntrinsicOp, [side, size, size, held, x, y], TileType(), MULTIPLY)
+        for held, (x, y) in zip(sums, both, strict=True)
+    ]
+
+
+def store(
+    b: KernelBuilder, sums: SSAValue, buffer: SSAValue, at: Sequence[Index], strides: Sequence[Dim]
+) -> None:
+    """Stores a tile of sums to rows of a buffer of float32."""
+    place, apart = address(b, buffer, at, strides, 4)
+    shape = [b.constant(SIDE, "i16"), b.constant(BYTES, "i16")]
+    b.insert(llvm.CallIntrinsicOp, [*shape, place, apart, sums], (), **STORE)
 
 
 def load(

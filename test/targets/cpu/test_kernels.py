@@ -198,6 +198,16 @@ def test_the_order_in_which_a_program_was_written_does_not_matter() -> None:
     assert needed(nodes, [3]) == needed(swapped, [2])
 
 
+def test_a_reduction_is_made_once() -> None:
+    """And numbers that compare equal stay apart."""
+    most, product = Reduce(1, (0,), kind="max"), Elementwise("aten.mul.Tensor")
+    zeros = (Number(1, value=0.0), Number(1, value=-0.0))
+    nodes = (Load(4), most, most, *zeros, *(Map(1, (1 + i, 3 + i), element=product) for i in range(2)))
+    program, outputs = needed(nodes, (5, 6))
+    assert program.count(most) == 1
+    assert [str(program[program[at].operands[1]].value) for at in outputs] == ["0.0", "-0.0"]  # pyright: ignore[reportAttributeAccessIssue]
+
+
 def test_texts_are_the_same_in_every_process() -> None:
     code = (
         "from xdsl_exir.dialects.expr import Expr\n"
