@@ -188,9 +188,7 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     *batch, m = group.leading
     n, k, width = shape_of(rhs)[-1], shape_of(lhs)[-1], shape_of(other)[-1]
     frame, machine = (*batch, m, width), group.cpu.machine
-    rounded = is_rounded(second)
-    tiled = machine.tiles and fits(m, k) and fits(m, n, rounded)
-    pairs = in_pairs(planner, first, machine, lhs, rhs) if tiled else []
+    pairs = in_pairs(planner, first, machine, lhs, rhs) if machine.tiles and fits(m, k, False) else []
     widening = [*(pairs or unwiden(planner, rhs, first)), *unwiden(planner, other, second)]
     left = planner.plain(matrices(planner, lhs, batch))
     (right, layout), (value, other_layout) = (right_hand(planner, each, batch) for each in (rhs, other))
@@ -212,7 +210,8 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     )
     if pairs:
         one = replace(one, lhs_dtype="bf16")
-        two = replace(two, lhs_dtype="bf16", rounded=rounded) if value.dtype is dt.BFloat16 else two
+        if value.dtype is dt.BFloat16 and fits(m, n) and is_rounded(second):
+            two = replace(two, lhs_dtype="bf16", rounded=True)
     kernel = Chain(one, rows, at, two, tail, reach_of(planner, links, rows, at, inputs))
     scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [each for i, each in enumerate(inputs) if i != at]

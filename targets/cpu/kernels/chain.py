@@ -6,7 +6,8 @@
 This is what an attention is: `softmax(q @ k.T) @ v`. A block's rows of the first product lie in a cache until the second product has taken them; there
 are never more of them in memory than threads work at. Each part is the kernel that it is alone, on views of what the others have.
 
-Where the second product is of pairs of bfloat16, rows, of float32, are the sum of two of these, a large one and what it leaves: both are multiplied.
+Where the second product is of pairs of bfloat16, and is rounded to it, rows, of float32, are the sum of two of these, a large one and what it leaves
+(16 bits of 24): both are multiplied.
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
 from xdsl_exir.targets.cpu.kernels.description import (
     Body,
-    Constant,
     Elementwise,
     Epilogue,
     Input,
@@ -185,18 +185,9 @@ class Chain(Kernel):
         return replace(rows, program=(*rows.program, *two), outputs=(at, at + 1, *numbers))
 
     def added(self, second: Matmul) -> Matmul:
-        """The second product of what is left, to which that of the large part is added."""
-        own, count = second.epilogue, len(second.epilogue.inputs)
+        """The second product of what is left, to which that of the large part is added; nothing else follows it."""
         sums = Input((*self.ones, self.size, second.n))
-
-        def moved(operand: int | Constant) -> int | Constant:
-            if not isinstance(operand, int):
-                return operand
-            return operand + (2 if operand > count else 1) if operand else count + 2
-
-        steps = [Step(Elementwise("aten.add.Tensor"), (0, 1))]
-        steps += [replace(step, operands=tuple(map(moved, step.operands))) for step in own.steps]
-        return replace(second, epilogue=Epilogue((sums, *own.inputs), tuple(steps)))
+        return replace(second, epilogue=Epilogue((sums,), (Step(Elementwise("aten.add.Tensor"), (0, 1)),)))
 
     def of_block(self, rows: Rows) -> Rows:
         """A block's rows."""
@@ -319,10 +310,8 @@ class Chain(Kernel):
         yield rows, {**inputs, **row, **results}
         panels = {"rhs": own["other_panels"], **other_sums}
         if self.is_in_two:
-            large = replace(second, epilogue=Epilogue(), out_strides=None)
-            yield large, {"lhs": made, **panels, "out": own["sum"]}
-            given = {f"in{i}": value for i, value in enumerate((own["sum"], *after.values()))}
-            yield self.added(second), {"lhs": rows_of["left"], **panels, **given, "out": out}
+            yield replace(second, out_strides=None), {"lhs": made, **panels, "out": own["sum"]}
+            yield self.added(second), {"lhs": rows_of["left"], **panels, "in0": own["sum"], "out": out}
         else:
             yield second, {"lhs": made, **panels, **after, "out": out}
         if self.tail is not None:

@@ -199,12 +199,13 @@ OF_HALVES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], tuple[b
     "causal": (causal, heads((2, 2), 150, 150, 80, 80), (True, True)),
     "causal, of many": (causal, heads((1, 2), 700, 700, 64, 64), (True, True)),
     "long rows": (SDPA, heads((1, 2), 70, 3002, 64, 64), (True, True)),
-    "an odd number of keys": (SDPA, heads((1, 4), 200, 201, 16, 16), (False, False)),
+    "an odd number of keys": (SDPA, heads((1, 4), 200, 201, 16, 16), (True, False)),
+    "an odd number of elements": (SDPA, heads((1, 4), 200, 200, 17, 16), (False, False)),
     "what follows": (fused, heads((2, 3), 160, 160, 16, 16), (True, True)),
     "not rounded": (
-        lambda q, k, v: torch.relu(wide(q) @ wide(k).mT) @ wide(v),
-        heads((), 300, 1026, 32, 32),
-        (False, False),
+        lambda q, k, v: torch.relu((wide(q) @ wide(k).mT).softmax(-1) @ wide(v) * 2 + wide(q)),
+        heads((2, 3), 160, 160, 16, 16),
+        (True, False),
     ),
 }
 """What is computed of which operands, and whether, where there are tiles, its two products are of them."""
