@@ -246,7 +246,7 @@ def test_rows_written_out_are_the_same_rule():
 # --- against eager -------------------------------------------------------------------------------------------
 
 PARTS = 8
-STEP = 23
+STEP = 11
 
 
 @pytest.mark.parametrize("part", range(PARTS))

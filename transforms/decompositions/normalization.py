@@ -182,13 +182,8 @@ def log_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) 
 def safe_softmax(aten: Namespace, self: SSAValue, dim: int, dtype: DType | None) -> SSAValue:
     """Softmax that is 0, not NaN, where all is masked out with minus infinity."""
     probabilities = softmax(aten, self, dim, dtype)
-    shape = meta(self).shape
-    size = shape[dim] if shape else 1
-    if isinstance(size, int) and size:
-        nothing_left = aten.eq.Scalar(aten.amax(self, [dim], True), -math.inf)
-    else:  # there may be no largest element
-        some_left = aten.any.dim(aten.logical_not(aten.eq.Scalar(self, -math.inf)), dim, True)
-        nothing_left = aten.logical_not(some_left)
+    masked_out = aten.eq.Scalar(self, -math.inf)
+    nothing_left = aten.logical_not(aten.any.dim(aten.logical_not(masked_out), dim, True))
     return aten.where.self(nothing_left, aten.full_like(probabilities, 0), probabilities)
 
 

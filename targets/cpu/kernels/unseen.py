@@ -15,7 +15,7 @@ from xdsl.dialects import arith
 from xdsl.dialects import math as math_dialect
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.targets.cpu.kernels.description import Body
+from xdsl_exir.targets.cpu.kernels.description import Body, Instruction
 from xdsl_exir.targets.cpu.kernels.elements import CONSTANT, element_of
 from xdsl_exir.targets.cpu.kernels.row_nodes import Load, Map, Node, Number, Reduce
 
@@ -24,6 +24,9 @@ Made = float | bool | None | Literal["unknown"]
 
 NOTHING = -math.inf
 """What a mask adds."""
+
+EQUAL = 1
+"""MLIR's number of the comparison that asks for it."""
 
 NEUTRAL: dict[str, float | bool] = {"add": 0.0, "max": NOTHING, "or": False}
 """What leaves a row's reduction as it is."""
@@ -101,22 +104,24 @@ def made_of(body: Body, given: Sequence[Made]) -> Made:
     """What a body makes of such elements, and of numbers."""
     values = list(given)
     for instruction in body.instructions:
-        values.append(
-            value_of(instruction.name, [values[n] for n in instruction.operands], instruction.value)
-        )
+        values.append(value_of(instruction, [values[n] for n in instruction.operands]))
     return values[-1]
 
 
-def value_of(name: str, given: Sequence[Made], value: object) -> Made:
+def value_of(instruction: Instruction, given: Sequence[Made]) -> Made:
     """What an operation makes of these. Numbers of a row are taken to be finite: of others, nothing is made of any element."""
-    match name, given:
-        case str(), [] if name == CONSTANT and isinstance(value, float | int):
-            return value
+    match instruction.name, given:
+        case str(name), [] if name == CONSTANT and isinstance(instruction.value, float | int):
+            return instruction.value
         case ((arith.AddfOp.name | arith.SubfOp.name), [float(x), None]) if x == NOTHING:
             return NOTHING
         case math_dialect.ExpOp.name, [float(x)] if x == NOTHING:
             return 0.0
         case ((arith.MulfOp.name | arith.DivfOp.name), [float(x), None]) if x == 0:
             return 0.0
+        case vectors.CmpfOp.name, [float(x), float(y)] if instruction.predicate == EQUAL:
+            return x == y
+        case arith.XOrIOp.name, [bool(x), bool(y)]:
+            return x != y
         case _:
             return "unknown"
