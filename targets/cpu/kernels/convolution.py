@@ -178,13 +178,14 @@ class Conv2d(Kernel):
 
     @property
     def fits_tiles(self) -> bool:
-        """Whether tiles of pairs of bfloat16 are multiplied at once, and each group fills them."""
+        """Whether tiles of pairs of bfloat16 are multiplied at once, and each group fills them, or half of their rows."""
         both = (self.x_dtype, self.weight_dtype) == ("bf16", "bf16") and self.machine.tiles
         if not both or not is_static((self.n, self.h, self.w, *self.out_size)):
             return False
         inputs, (kh, kw) = self.c // self.groups, self.kernel
         rounded = self.out_dtype == "bf16" or inputs * kh * kw <= TILED
-        return min(inputs, self.group_outputs) >= SIDE and self.stride[1] <= APART and rounded
+        fills = inputs >= SIDE and self.group_outputs >= SIDE // 2
+        return fills and self.stride[1] <= APART and rounded
 
     @property
     def problem(self) -> Conv2d:
@@ -301,7 +302,9 @@ class Conv2d(Kernel):
 
     @property
     def lanes(self) -> int:
-        """Lanes along a group's output channels: no wider than there are channels."""
+        """Lanes along a group's output channels: no wider than there are channels, but for whole tiles of them."""
+        if self.strategy == "tiles":
+            return SIDE
         return min(self.machine.lanes, max(4, power_of_two(self.group_outputs)))
 
     @property
