@@ -235,9 +235,8 @@ def is_rounded(op: OperatorOp) -> bool:
             if is_view(user):
                 values += user.results
             else:
-                found.append(
-                    user.name.endswith("._to_copy") and meta_of(user.results[0]).dtype is dt.BFloat16
-                )
+                narrows = isinstance(user, OperatorOp) and user.SPEC.qualified_name == "aten._to_copy"
+                found.append(narrows and meta_of(user.results[0]).dtype is dt.BFloat16)
     return bool(found) and all(found)
 
 

@@ -156,9 +156,8 @@ def of_halves(
     of_them = replace(conv, x_dtype=HALVES[dtype])
     if conv.weight_dtype in ("f32", "i8") and is_held(weight, dtype):
         of_them = replace(of_them, weight_dtype=HALVES[dtype])
-    if HALVES[dtype] == "bf16":
-        rounded = replace(of_them, out_dtype="bf16")
-        of_them = rounded if rounded.strategy == "tiles" else of_them
+    rounded = replace(of_them, out_dtype=HALVES[dtype])
+    of_them = rounded if rounded.strategy == "tiles" else of_them
     fits = conv.strategy == "channels" or of_them.pair > 1
     return (of_them, [taken_out(planner, made)]) if fits else (conv, [])
 

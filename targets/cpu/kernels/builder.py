@@ -39,6 +39,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, Expr, max_, min_, prod
 from xdsl_exir.lowering.arithmetic import SYMBOLS, SizesOf
+from xdsl_exir.lowering.reassociation import groups_attr
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.lowering.vector_builder import (
     ELEMENT_TYPES,
@@ -99,11 +100,6 @@ def power_of_two(a: int) -> int:
 def collapse(shape: Sequence[Dim]) -> Sizes:
     """The shape with its last two dimensions as one."""
     return (*shape[:-2], prod(shape[-2:]))
-
-
-def together(groups: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntegerAttr]]:
-    """Which dimensions become one."""
-    return ArrayAttr([ArrayAttr([IntegerAttr(i, i64) for i in group]) for group in groups])
 
 
 class KernelSizes(SizesOf):
@@ -411,7 +407,7 @@ class KernelBuilder(OperationBuilder):
                 [1], layout.offset.data if isinstance(layout.offset, IntAttr) else None
             )
         type = MemRefType(given.element_type, [math.prod(shape)], layout)
-        one = {"reassociation": together([range(len(shape))])}
+        one = {"reassociation": groups_attr([[*range(len(shape))]])}
         return self.op(memref.CollapseShapeOp, [buffer], type, one)
 
     def store(self, value: SSAValue, buffer: SSAValue, at: Sequence[Index], mask: Mask = None) -> None:
@@ -595,5 +591,5 @@ class KernelBuilder(OperationBuilder):
             memref.CollapseShapeOp,
             [self.buffers[source]],
             memref_type(collapse(shape), dtype),
-            {"reassociation": together(groups)},
+            {"reassociation": groups_attr(groups)},
         )

@@ -32,7 +32,7 @@ from xdsl_exir.targets.cpu.kernels.builder import (
 )
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
 from xdsl_exir.targets.cpu.kernels.convolution_channels import ByChannels
-from xdsl_exir.targets.cpu.kernels.convolution_tiles import TiledConvolution
+from xdsl_exir.targets.cpu.kernels.convolution_tiles import BAND, TiledConvolution
 from xdsl_exir.targets.cpu.kernels.depthwise import Depthwise
 from xdsl_exir.targets.cpu.kernels.description import (
     Choice,
@@ -61,9 +61,6 @@ if TYPE_CHECKING:
 
 LONG, DEEP = 2048, 512
 """Steps of a reduction from which on it is done part by part, and of a part, whose weights a first-level cache keeps."""
-
-BAND = 1024
-"""Pixels of a task whose sums lie in a cache from part to part."""
 
 BY_CHANNELS = ("channels", "tiles")
 """Strategies whose weights are panels of channels."""

@@ -52,9 +52,14 @@ def masked(program: Sequence[Node], at: int) -> tuple[int, int] | None:
                 return None
 
 
+def body_of(node: Map) -> Body | None:
+    """What computes a node's elements, if that is known."""
+    return element_of(node.element) if node.element else None
+
+
 def operations(node: Map) -> list[str]:
     """The operations of a node's body."""
-    body = element_of(node.element) if node.element else None
+    body = body_of(node)
     return [] if body is None else [instruction.name for instruction in body.instructions]
 
 
@@ -83,7 +88,7 @@ def are_left_out(program: Sequence[Node], outputs: Sequence[int], sum: int, leng
             if program[operand].length != 1 and made.get(operand) != NEUTRAL.get(node.kind, math.nan):
                 return False
         elif isinstance(node, Map) and node.length == length:
-            body = element_of(node.element) if node.element else None
+            body = body_of(node)
             given: list[Made] = [element(program[operand], made.get(operand)) for operand in node.operands]
             made[n] = made_of(body, given) if body else "unknown"
         elif not isinstance(node, Load):
