@@ -262,6 +262,7 @@ WIDE: dict[type[Operation], Callable[..., SSAValue]] = {
     math.AtanhOp: wide_math.atanh,
     math.ErfOp: wide_math.erf,
     ErfcOp: wide_math.erfc,
+    math.PowFOp: wide_math.long_power,
     math.RoundEvenOp: wide_math.round_even,
 }
 """Of float64."""

@@ -1,10 +1,10 @@
-"""Functions of float64 on vectors, in arithmetic: exponentials, logarithms, angles, their hyperbolic kin, erf; remainders, roundings, and powers of float32.
+"""Functions of float64 on vectors, in arithmetic: exponentials, logarithms, angles, their hyperbolic kin, erf, powers; remainders, roundings.
 
 Bodies compute the functions of float32 and of halves that these are for in float64 too (`scalar`), which leaves them exact to the last bit
 or nearly so. Errors are below 4 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
 more than that (an angle of more than a million, say) is left to libm, in a branch for vectors that have such an element.
 
-The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_schedules.py holds them against libm.
+The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_elements.py holds them against libm.
 """
 
 from __future__ import annotations
@@ -107,6 +107,35 @@ ERFCX = (
     3.0376624516245214e-08,
     -3.573047003261421e-08,
 )
+# (x + 4) erfc(x) e^(x^2) in (x - 4) / (x + 4), x on [1, 6].
+ERFCX_BESIDE_1 = (
+    1.0959956610004913,
+    -0.976548729080882,
+    0.773208702265067,
+    -0.5408538313135148,
+    0.3308515879035534,
+    -0.17401093715554983,
+    0.07638151363506741,
+    -0.026370060011825135,
+    0.006112073552111377,
+    -0.00028077340271344604,
+    -0.00045479730338490363,
+    0.00017551995478003022,
+    -9.385442825329954e-06,
+    -2.8495726993693253e-05,
+    -2.6310280188391154e-06,
+)
+# (3 / 2 log((1 + s) / (1 - s)) - 3 s - s^3) / s^5 in s^2, as in `LOG`.
+POWER = (
+    0.6,
+    0.4285714285714405,
+    0.3333333333248383,
+    0.272727275030892,
+    0.23076892443777647,
+    0.20002207040770967,
+    0.1755935450923681,
+    0.17584767935814777,
+)
 # (sinh(x) - x) / x^3 in x^2, on [0, 1].
 SINH = (
     0.16666666666666666,
@@ -121,6 +150,10 @@ SINH = (
 
 LOG2_E, LOG2_HIGH, LOG2_LOW = 1.4426950408889634, 0.6931471803691238, 1.9082149292705877e-10
 """1 / log(2); log(2) as a number of few bits, whose multiples are exact, and the rest."""
+UPPER_LOG_2, LOWER_LOG_2 = 0.6931467056274414, 4.7493250390316726e-07
+"""log(2) as a number of so few bits that its product with another such is exact, and the rest."""
+THIRDS, UPPER_THIRDS, LOWER_THIRDS = 0.9617966939259756, 0.9617962837219238, 4.102040517767816e-07
+"""2 / (3 log(2)), and the same of it."""
 LOG10_E, LOG10_2_HIGH, LOG10_2_LOW = 0.4342944819032518, 0.3010299955494702, 1.1451100898021838e-10
 """The same of base 10: 1 / log(10), and log10(2)."""
 FARTHEST = 1e6
@@ -132,6 +165,11 @@ class Wide(Lanes):
 
     dtype, of_bits, width = "f64", "i64", 64
     whole, halving = 2.0**52, 2.0**27 + 1
+
+    def upper(self, x: SSAValue) -> SSAValue:
+        """A number's upper 21 bits: products of two such are exact."""
+        bits = self.bits(arith.AndIOp, self.bits(arith.BitcastOp, x), self.integer(-(2**32)))
+        return self.op(arith.BitcastOp, bits)
 
     def power(self, held: SSAValue) -> SSAValue:
         """2 to the power of an integer, of the bits that hold it."""
@@ -156,8 +194,12 @@ def exp2(w: Wide, x: SSAValue) -> SSAValue:
 
 
 def scaled(w: Wide, r: SSAValue, n: SSAValue) -> SSAValue:
-    """2^n e^r, for small r. 2^n in two factors, as it may exceed the exponent's range."""
-    value = w.add(w.fma(w.mul(r, r), w.polynomial(r, EXP), r), w.constant(1.0))
+    """2^n e^r, for small r."""
+    return times_power(w, w.add(w.fma(w.mul(r, r), w.polynomial(r, EXP), r), w.constant(1.0)), n)
+
+
+def times_power(w: Wide, value: SSAValue, n: SSAValue) -> SSAValue:
+    """2^n times a number near 1: in two factors, as it may exceed the exponent's range."""
     half, held = w.rounded(w.mul(n, w.constant(0.5)))
     _, rest = w.rounded(w.sub(n, half))
     return w.mul(w.mul(value, w.power(held)), w.power(rest))
@@ -200,8 +242,8 @@ def one_more(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
     return u, w.div(w.add(w.sub(x, w.sub(u, added)), w.sub(one, added)), u)
 
 
-def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
-    """Of x = 2^k m with m = 1 + f between sqrt(1 / 2) and sqrt(2): k, f, f^2 / 2, and the rest of log(m) = f - (f^2 / 2 - the rest)."""
+def exponent_of(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """Of x = 2^k m with m = 1 + f between sqrt(1 / 2) and sqrt(2): k and f."""
     small = w.compare("olt", x, w.constant(2.0**-1022))
     scaled = w.select(small, w.mul(x, w.constant(2.0**54)), x)
     bits = w.bits(arith.BitcastOp, scaled)
@@ -213,7 +255,12 @@ def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAVa
     k = w.sub(k, w.select(small, w.constant(54.0), w.constant(0.0)))
     mantissa = w.bits(arith.AndIOp, above, w.integer(0x000FFFFFFFFFFFFF))
     f = w.op(arith.BitcastOp, w.bits(arith.AddiOp, mantissa, w.integer(0x3FE6A09E667F3BCD)))
-    f = w.sub(f, w.constant(1.0))
+    return k, w.sub(f, w.constant(1.0))
+
+
+def logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
+    """`exponent_of` x, f^2 / 2, and the rest of log(m) = f - (f^2 / 2 - the rest)."""
+    k, f = exponent_of(w, x)
     s = w.div(f, w.add(f, w.constant(2.0)))
     z, half = w.mul(s, s), w.mul(w.mul(f, f), w.constant(0.5))
     return k, f, half, w.mul(s, w.add(half, w.mul(z, w.polynomial(z, LOG))))
@@ -313,9 +360,13 @@ def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
 
 
 def erf(w: Wide, x: SSAValue) -> SSAValue:
-    """1 - erfc(|x|) with the sign of x; up to 1 a polynomial."""
-    size, one = w.size(x), w.constant(1.0)
-    far = w.sub(one, erfc_beyond(w, size))
+    """1 - erfc(|x|) with the sign of x, of which neither what the square is rounded by is seen nor what is beyond 6; up to 1 a polynomial."""
+    size, one, middle = w.size(x), w.constant(1.0), w.constant(4.0)
+    bounded = w.at_most(size, 6.0)
+    inverse = w.div(one, w.add(bounded, middle))
+    ratio = w.polynomial(w.mul(w.sub(bounded, middle), inverse), ERFCX_BESIDE_1)
+    power = exp(w, w.mul(w.op(arith.NegfOp, bounded), bounded))
+    far = w.sub(one, w.mul(power, w.mul(ratio, inverse)))
     near = w.mul(x, w.polynomial(w.mul(x, x), ERF))
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 
@@ -382,21 +433,81 @@ def halves(w: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 def power(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
     """x^y = 2^(y log2(x)) of float32, in float64, and what IEEE 754 says of negative numbers, zeros, infinities and NaN."""
-    narrow = type_of("f32", w.lanes)
     a, b = (w.op(vectors.ExtFOp, each) for each in (x, y))
     size, zero, one = w.size(a), w.constant(0.0), w.constant(1.0)
     exponent = w.mul(b, log2(w, size))
     exponent = w.select(w.compare("oeq", size, one), zero, exponent)
     value = exp2(w, w.select(w.compare("oeq", b, zero), zero, exponent))
-    half = w.mul(b, w.constant(0.5))
+    return w.builder.op(vectors.TruncFOp, [of_sign(w, a, b, value)], type_of("f32", w.lanes))
+
+
+def of_sign(w: Wide, a: SSAValue, b: SSAValue, value: SSAValue) -> SSAValue:
+    """a^b of |a|^b: a root of a negative number is NaN."""
+    zero, half = w.constant(0.0), w.mul(b, w.constant(0.5))
     is_odd = w.compare("one", w.op(math.TruncOp, half), half)
     is_whole = w.compare("oeq", w.op(math.TruncOp, b), b)
     negated = w.select(is_odd, w.op(math.CopySignOp, value, a), value)
     value = w.select(is_whole, negated, value)
     is_root = w.op(arith.AndIOp, w.compare("olt", a, zero), w.compare("ogt", a, w.constant(-inf)), dtype="i1")
     of_root = w.select(is_whole, value, w.constant(nan))
-    value = w.select(is_root, of_root, value)
-    return w.builder.op(vectors.TruncFOp, [value], narrow)
+    return w.select(is_root, of_root, value)
+
+
+def long_power(w: Wide, x: SSAValue, y: SSAValue) -> SSAValue:
+    """x^y of float64, from its logarithm in two parts: to less than a unit of the last place, and powers of integers that it holds exactly.
+
+    Beside numbers of few bits, whose products are exact, stands what is left of each (as in Ng's `pow` of fdlibm).
+    """
+    size, zero, one = w.size(x), w.constant(0.0), w.constant(1.0)
+    high, low = binary_logarithm(w, size)
+    bounded = w.at_least(w.at_most(y, 2.0**70), -(2.0**70))
+    upper = w.upper(bounded)
+    low = w.fma(w.sub(bounded, upper), high, w.mul(bounded, low))
+    value = binary_power(w, w.mul(upper, high), low)
+    between = (w.compare("ogt", size, zero), w.compare("olt", size, w.constant(inf)))
+    is_number = w.op(arith.AndIOp, *between, dtype="i1")
+    end = w.mul(y, w.select(w.compare("oeq", size, zero), w.constant(-inf), size))
+    value = w.select(is_number, value, w.select(w.compare("olt", end, zero), zero, end))
+    constant = (w.compare("oeq", y, zero), w.compare("oeq", size, one))
+    return of_sign(w, x, y, w.select(w.op(arith.OrIOp, *constant, dtype="i1"), one, value))
+
+
+def binary_logarithm(w: Wide, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """log2(x) of a positive number, of few bits, and the rest: of k and 2 / (3 log(2)) s (3 + s^2 + ...) with s = f / (2 + f)."""
+    k, f = exponent_of(w, x)
+    two, three = w.constant(2.0), w.constant(3.0)
+    divisor = w.add(f, two)
+    inverse = w.div(w.constant(1.0), divisor)
+    s, divisor = w.mul(f, inverse), w.upper(divisor)
+    upper = w.upper(s)
+    left = w.sub(w.sub(f, w.mul(upper, divisor)), w.mul(upper, w.sub(f, w.sub(divisor, two))))
+    lower, square, z = w.mul(left, inverse), w.mul(upper, upper), w.mul(s, s)
+    more = w.fma(w.mul(z, z), w.polynomial(z, POWER), w.mul(lower, w.add(upper, s)))
+    factor = w.upper(w.add(w.add(three, square), more))
+    more = w.sub(more, w.sub(w.sub(factor, three), square))
+    product, rest = w.mul(upper, factor), w.fma(lower, factor, w.mul(more, s))
+    upper = w.upper(w.add(product, rest))
+    rest = w.sub(rest, w.sub(upper, product))
+    high = w.mul(upper, w.constant(UPPER_THIRDS))
+    low = w.fma(upper, w.constant(LOWER_THIRDS), w.mul(rest, w.constant(THIRDS)))
+    total = w.upper(w.add(w.add(high, low), k))
+    return total, w.sub(low, w.sub(w.sub(total, k), high))
+
+
+def binary_power(w: Wide, high: SSAValue, low: SSAValue) -> SSAValue:
+    """2^(high + low), low much less than high: e^r with r in two parts, too."""
+    n, _ = w.rounded(w.at_least(w.at_most(w.add(high, low), 1025.0), -2046.0))
+    high, low = (w.at_least(w.at_most(each, 1.0), -1.0) for each in (w.sub(high, n), low))
+    upper = w.upper(w.add(high, low))
+    product = w.mul(upper, w.constant(UPPER_LOG_2))
+    rest = w.mul(w.sub(low, w.sub(upper, high)), w.constant(1 / LOG2_E))
+    rest = w.fma(upper, w.constant(LOWER_LOG_2), rest)
+    r, one = w.add(product, rest), w.constant(1.0)
+    rest = w.sub(rest, w.sub(r, product))
+    rest = w.fma(w.mul(r, r), w.polynomial(r, EXP), w.fma(r, rest, rest))
+    value = w.add(one, r)
+    rest = w.add(w.sub(r, w.sub(value, one)), rest)
+    return times_power(w, w.add(value, rest), n)
 
 
 def round_even(w: Lanes, x: SSAValue) -> SSAValue:

@@ -195,7 +195,7 @@ def skip_without_tools() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part = os.environ.get(PART)
     if (part or len(items) > LARGE) and not os.environ.get("XDSL_EXIR_THOROUGH"):
-        left = {id(item) for item in (left_out(items, int(part), 3) if part else left_out(items))}
+        left = {id(item) for item in (left_out(items, int(part), 5) if part else left_out(items))}
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]
     for item in items:
@@ -221,7 +221,13 @@ def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterato
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for family in families.values():
-        every = 10 if len(family) > CLAN else 5 if len(family) > FAMILY else min(least, len(family))
+        every = (
+            10
+            if len(family) > CLAN or least * len(family) > CLAN
+            else 5
+            if len(family) > FAMILY
+            else min(least, len(family))
+        )
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 

@@ -75,7 +75,7 @@ COSTS: dict[type[Operation], int] = {
 }
 """Operations that vectors take as numbers do, and what each costs, in additions."""
 
-OF_NUMBERS: tuple[type[Operation], ...] = (math.PowFOp, arith.IndexCastOp)
+OF_NUMBERS: tuple[type[Operation], ...] = (arith.IndexCastOp,)
 """What only numbers take: there is one of them a row."""
 
 OF_VECTORS = frozenset(kind.name for kind in COSTS)
@@ -91,7 +91,7 @@ APPROXIMATED = {
         for kind in (*EXPANSIONS, *WIDE)
     },
     RemFOp.name: ("f32", "f64"),
-    math.PowFOp.name: ("f32",),
+    math.PowFOp.name: ("f32", "f64"),
 }
 """Functions, and of which types vectors have them (`expand_math`)."""
 

@@ -193,8 +193,9 @@ def test_remainder(dtype: torch.dtype) -> None:
 
 
 @pytest.mark.native
-def test_powers() -> None:
-    """Every pair of special numbers, and others: rounded once, from float64's."""
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_powers(dtype: torch.dtype) -> None:
+    """Every pair of special numbers, and others: as numpy's of float64; powers of integers that float64 holds are exact."""
     torch.manual_seed(0)
     special = torch.tensor([*SPECIAL, *(-x for x in SPECIAL)])
     bases = torch.cat(
@@ -203,11 +204,16 @@ def test_powers() -> None:
     exponents = torch.cat(
         [special.repeat(len(special)), torch.randn(20000) * 8, torch.randn(5000).mul(9).round()]
     )
+    whole = torch.arange(1.0, 31).repeat_interleave(11), torch.arange(0.0, 11).repeat(30)
+    bases, exponents = (torch.cat(each).to(dtype) for each in zip((bases, exponents), whole, strict=True))
     run = xdsl_exir.compile(edge_of([torch.pow], bases, exponents), "native")
     (got,) = run.flat([bases.numpy(), exponents.numpy()])
     with np.errstate(all="ignore"):
-        wanted = np.power(bases.double().numpy(), exponents.double().numpy()).astype(np.float32)
+        wanted = np.power(bases.double().numpy(), exponents.double().numpy()).astype(got.dtype)
     np.testing.assert_array_max_ulp(got, wanted, 1)
+    powers = [int(base) ** int(exponent) for base, exponent in zip(*whole, strict=True)]
+    held = np.array([power < 2**53 for power in powers])
+    np.testing.assert_array_equal(got[-len(powers) :][held], np.array(powers, dtype=got.dtype)[held])
     np.testing.assert_array_equal(np.isnan(got), np.isnan(wanted))
     np.testing.assert_array_equal(np.signbit(got[~np.isnan(wanted)]), np.signbit(wanted[~np.isnan(wanted)]))
 
