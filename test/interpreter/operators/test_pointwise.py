@@ -431,6 +431,7 @@ def scaled() -> Iterator[Call]:
     for dtype in FLOATS:
         ends = torch.tensor([0.0, inf, nan, -3.1, 1e-38, 5e-324, 1e300]).to(getattr(torch, dtype))
         yield Call(ends, torch.tensor([[30000], [-30000], [1070], [-20], [-1060], [127]], dtype=torch.int16))
+        yield Call(tensor(dtype, 4), torch.tensor([2**63 - 1, 2**32 + 1, 2**31 - 1, -(2**31)]))
     yield Call(tensor("float16"), tensor("int8", 2))
 
 
