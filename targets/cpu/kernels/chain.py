@@ -6,8 +6,8 @@
 This is what an attention is: `softmax(q @ k.T) @ v`. A block's rows of the first product lie in a cache until the second product has taken them; there
 are never more of them in memory than threads work at. Each part is the kernel that it is alone, on views of what the others have.
 
-Where the second product is of pairs of bfloat16, and is rounded to it, rows, of float32, are the sum of two of these, a large one and what it leaves
-(16 bits of 24): both are multiplied.
+Where the second product is of pairs of bfloat16, and is rounded to it, rows, of float32, are rounded to it before, as PyTorch's kernels of attention
+round them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, max_, min_, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
@@ -30,15 +29,11 @@ from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul, balanced_chunks
 from xdsl_exir.targets.cpu.kernels.description import (
     Body,
-    Elementwise,
-    Epilogue,
     Input,
     Instruction,
     Machine,
-    Step,
     workers,
 )
-from xdsl_exir.targets.cpu.kernels.elements import CONSTANT
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import Map
 from xdsl_exir.targets.cpu.kernels.rows import Rows
@@ -52,21 +47,8 @@ FEWEST = 32
 KINDS, LEAST, UNIT = 4, 128, 32
 """Of blocks whose rows see not all, at most; elements that one kind sees more than another at least, and whole tiles of them."""
 
-LARGE = Body(1, (Instruction(arith.TruncFOp.name, (0,), "bf16"),))
-"""What bfloat16 holds of float32."""
-
-LEFT = Body(
-    2,
-    (
-        Instruction(arith.ExtFOp.name, (1,)),
-        Instruction(arith.SubfOp.name, (0, 2)),
-        Instruction(vectors.CmpfOp.name, (3, 3), "i1", predicate=14),
-        Instruction(CONSTANT, (), value=0.0),
-        Instruction(vectors.SelectOp.name, (4, 5, 3)),
-        Instruction(arith.TruncFOp.name, (6,), "bf16"),
-    ),
-)
-"""What it leaves; nothing of what is not finite."""
+NARROWED = Body(1, (Instruction(arith.TruncFOp.name, (0,), "bf16"),))
+"""A row of float32 as bfloat16."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +144,7 @@ class Chain(Kernel):
             first = replace(first, n=seen, choice=replace(first.choice, vectors=first.vectors))
             second = replace(second, lhs_strides=contiguous_strides((*self.ones, self.size, self.first.n)))
         rows = self.of_block(self.seeing(seen))
-        return first, self.in_two(rows) if self.is_in_two else rows, second
+        return first, narrowed(rows) if self.is_narrow else rows, second
 
     def seeing(self, seen: Dim) -> Rows:
         """Rows of so many elements."""
@@ -173,21 +155,9 @@ class Chain(Kernel):
         return replace(rows, program=program, inputs=inputs)
 
     @property
-    def is_in_two(self) -> bool:
-        """Whether rows are two of bfloat16."""
+    def is_narrow(self) -> bool:
+        """Whether rows are of bfloat16 when they are multiplied."""
         return self.second.lhs_dtype is not None
-
-    def in_two(self, rows: Rows) -> Rows:
-        """Rows whose first result is two."""
-        n, *numbers = rows.outputs
-        length, at = rows.program[n].length, len(rows.program)
-        two = (Map(length, (n,), "bf16", LARGE), Map(length, (n, at), "bf16", LEFT))
-        return replace(rows, program=(*rows.program, *two), outputs=(at, at + 1, *numbers))
-
-    def added(self, second: Matmul) -> Matmul:
-        """The second product of what is left, to which that of the large part is added; nothing else follows it."""
-        sums = Input((*self.ones, self.size, second.n))
-        return replace(second, epilogue=Epilogue((sums,), (Step(Elementwise("aten.add.Tensor"), (0, 1)),)))
 
     def of_block(self, rows: Rows) -> Rows:
         """A block's rows."""
@@ -219,15 +189,10 @@ class Chain(Kernel):
         """The buffers that it needs, by name, a part of each for every worker: rows of blocks, what is made of them if not in their place, numbers of
         these rows, what rows need themselves, and panels."""
         first, rows, second = self.parts
-        held, parts = (*self.ones, self.threads * self.size), 2 if self.is_in_two else 1
-        results, numbers = rows.outputs[:parts], rows.outputs[parts:]
-        in_place = f"in{self.at}" in replace(rows, outputs=results).in_place
+        held, (result, *numbers) = (*self.ones, self.threads * self.size), rows.outputs
         made = {"held": Input((*held, self.first.n))}
-        if self.is_in_two:
-            made |= {name: Input((*held, self.first.n), "bf16") for name in ("made", "left")}
-            made["sum"] = Input((*held, second.n))
-        elif not in_place:
-            made["made"] = Input((*held, self.first.n))
+        if self.is_narrow or f"in{self.at}" not in replace(rows, outputs=(result,)).in_place:
+            made["made"] = Input((*held, self.first.n), "bf16" if self.is_narrow else "f32")
         made |= {f"number{i}": Input((*held, 1), rows.program[n].stored) for i, n in enumerate(numbers)}
         own = {"row": rows.scratch, "sums": first.scratch, "other_sums": second.scratch}
         made |= {name: Input((self.threads, *shape[1:])) for name, shape in own.items() if shape}
@@ -286,7 +251,7 @@ class Chain(Kernel):
     ) -> Iterator[tuple[Kernel, dict[str, SSAValue]]]:
         """The parts of one block, one after the other, and what each of them has, whose rows see so many elements."""
         first, rows, second = self.kernels(seen)
-        rows_of = {name: own[name] for name in ("held", "made", "left") if name in own}
+        rows_of = {name: own[name] for name in ("held", "made") if name in own}
         shape = (*self.ones, self.size, seen)
         if seen != self.first.n:
             rows_of = {name: b.part(value, [0] * len(shape), shape) for name, value in rows_of.items()}
@@ -301,19 +266,13 @@ class Chain(Kernel):
             f"in{i}": block.of(b, f"after{i}", given.shape) for i, given in enumerate(second.epilogue.inputs)
         }
         numbers = [own[f"number{i}"] for i in range(len(self.rows.outputs) - 1)]
-        parts = [made, rows_of["left"]] if self.is_in_two else [made]
-        results = {f"out{i}": value for i, value in enumerate((*parts, *numbers))}
+        results = {f"out{i}": value for i, value in enumerate((made, *numbers))}
         row, sums, other_sums = (
             {"scratch": own[name]} if name in own else {} for name in ("row", "sums", "other_sums")
         )
         yield first, {"lhs": lhs, "rhs": own["panels"], **sums, "out": held}
         yield rows, {**inputs, **row, **results}
-        panels = {"rhs": own["other_panels"], **other_sums}
-        if self.is_in_two:
-            yield replace(second, out_strides=None), {"lhs": made, **panels, "out": own["sum"]}
-            yield self.added(second), {"lhs": rows_of["left"], **panels, "in0": own["sum"], "out": out}
-        else:
-            yield second, {"lhs": made, **panels, **after, "out": out}
+        yield second, {"lhs": made, "rhs": own["other_panels"], **other_sums, **after, "out": out}
         if self.tail is not None:
             given = {f"in{i}": value for i, value in enumerate((out, *numbers))}
             yield self.of_block(self.tail), {**given, "out0": out}
@@ -321,9 +280,16 @@ class Chain(Kernel):
     def part(self, b: KernelBuilder, name: str, worker: Index) -> SSAValue:
         """A worker's part of a buffer."""
         shape = self.scratches[name].shape
-        of_rows = name in ("held", "made", "left", "sum") or name.startswith("number")
+        of_rows = name in ("held", "made") or name.startswith("number")
         dim = len(self.batch) if of_rows else 0
         size = shape[dim] // self.threads
         at: list[Index] = [0] * len(shape)
         at[dim] = b.mul(worker, size)
         return b.part(b.buffers[name], at, [*shape[:dim], size, *shape[dim + 1 :]])
+
+
+def narrowed(rows: Rows) -> Rows:
+    """Rows whose first result is of bfloat16."""
+    n, *numbers = rows.outputs
+    made = Map(rows.program[n].length, (n,), "bf16", NARROWED)
+    return replace(rows, program=(*rows.program, made), outputs=(len(rows.program), *numbers))
