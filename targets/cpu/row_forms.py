@@ -30,7 +30,7 @@ from xdsl_exir.dialects.spec import BY_ELEMENTS
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
 from xdsl_exir.targets.cpu.kernels.pooling import few_taps
 from xdsl_exir.transforms.decompositions.view import Sizes
-from xdsl_exir.transforms.matching import is_tensor, made_by, static
+from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
 SHORT = 16
@@ -532,6 +532,18 @@ def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
     return not isinstance(first[-1], int) or first[-1] > SHORT
 
 
+def is_anything_left(aten: Namespace, a: Arguments) -> Results:
+    """Whether a row has an element that is not minus infinity: whether its greatest one is not (NaN is greatest), which a softmax asks for, too."""
+    different = made_by(a["self"], "aten.logical_not")
+    equal = made_by(different.operands[0], "aten.eq.Tensor") if different else None
+    if equal is None or known(equal.operands[1]) != -inf:
+        return KEEP
+    x, shape = equal.operands[0], meta(a["self"]).shape
+    if meta(x).dtype is not dt.Float or meta(x).shape != shape or 0 in (static(shape) or [0]):
+        return KEEP
+    return aten.logical_not(aten.eq.Tensor(aten.amax(x, [a["dim"]], a["keepdim"]), equal.operands[1]))
+
+
 def never(a: Arguments) -> bool:
     """Rows of float32 are taken as they are."""
     return False
@@ -566,6 +578,7 @@ ROW_FORMS: dict[str, Form] = {
         )
         for name in ("amax", "amin")
     },
+    "aten.any.dim": Form(is_anything_left, frozenset({dt.Bool})),
     "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     "aten._native_batch_norm_legit_no_training": Form(batch_norm_of_statistics, FLOATS, mixed=True),

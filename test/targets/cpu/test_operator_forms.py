@@ -107,6 +107,20 @@ def test_distances_of_what_is_no_number(width: int, batch: tuple[int, ...], rows
     torch.testing.assert_close(made, expected, equal_nan=True, rtol=1e-4, atol=1e-2)
 
 
+@pytest.mark.parametrize("other", [-torch.inf, torch.inf, 0.0])
+def test_whether_anything_is_left(other: float) -> None:
+    """As a safe softmax asks: of rows that are masked wholly, or but for one number; of each dimension."""
+    x = with_missing(randn(7, 9, 21))
+    x[:, :6], x[:, 1, 4], x[:, 2, 0], x[:, 3, -1] = -torch.inf, torch.nan, torch.inf, 1.0
+    calls: list[Call] = [
+        lambda x, dim=dim, keep=keep: (x == other).logical_not().any(dim, keep)
+        for dim in (0, 1, -1)
+        for keep in (True, False)
+    ]
+    made, expected = results(calls, [x])
+    assert all(torch.equal(got, wanted) for got, wanted in zip(made, expected, strict=True))
+
+
 @pytest.mark.parametrize("shape", [(20, 33), (3, 33), (2, 9, 50), (17, 1), (70,)])
 def test_running_sums_of_exponentials(shape: tuple[int, ...]) -> None:
     """Along the last dimension of many rows and of few."""
