@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +12,15 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.sizes import Sizes, static
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, ceil_div
 from xdsl_exir.targets.cpu.kernels.description import Input, Machine, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
 PIECE = 4
 """Vectors of a row that are copied at a time."""
+
+PARTS = 4
+"""Tasks that each thread has of long rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,24 +63,37 @@ class Copy(Kernel):
             self.whole_blocks(b)
 
     def rows(self, b: KernelBuilder) -> None:
-        """Tasks are rows."""
+        """Tasks are rows, or parts of them where these are few."""
         *outer, length = self.shape
-        with b.share(prod(outer), self.threads, 4 * prod(self.shape)) as (_, task):
-            lead = b.delinearize(task, outer)
-            step = PIECE * self.lanes
-            full, rest = length // step, length % step
+        step, parts = PIECE * self.lanes, self.parts
+        full = length // step
+        with b.share(prod(outer) * parts, self.threads, 4 * prod(self.shape)) as (_, task):
+            *lead, part = b.delinearize(task, (*outer, parts))
             if full:
-                with b.loop(0, full) as number:
+                begin, end = (b.div(b.mul(each, full), parts) for each in (part, b.add(part, 1)))
+                with b.loop(begin, end) as number:
                     start = b.mul(number, step)
                     self.piece(b, lead, [b.add(start, at) for at in range(0, step, self.lanes)])
-            vectors, last = rest // self.lanes, length % self.lanes
-            if isinstance(vectors, int):
-                self.piece(b, lead, [full * step + at * self.lanes for at in range(vectors)])
-            else:
-                with b.loop(0, vectors) as number:
-                    self.piece(b, lead, [b.add(full * step, b.mul(number, self.lanes))])
-            if last:
-                self.piece(b, lead, [length - last], last)
+            with b.when(part, "eq", parts - 1) if parts > 1 else nullcontext():
+                self.end(b, lead, full * step)
+
+    @property
+    def parts(self) -> int:
+        """In how many parts a row is copied: threads have about as much to do each."""
+        rows, tasks = prod(self.shape[:-1]), PARTS * self.machine.threads
+        return ceil_div(tasks, rows) if isinstance(rows, int) and self.machine.threads > 1 else 1
+
+    def end(self, b: KernelBuilder, lead: Sequence[Index], start: Dim) -> None:
+        """The vectors of a row that are no whole piece."""
+        length = self.shape[-1]
+        vectors, last = length % (PIECE * self.lanes) // self.lanes, length % self.lanes
+        if isinstance(vectors, int):
+            self.piece(b, lead, [start + at * self.lanes for at in range(vectors)])
+        else:
+            with b.loop(0, vectors) as number:
+                self.piece(b, lead, [b.add(start, b.mul(number, self.lanes))])
+        if last:
+            self.piece(b, lead, [length - last], last)
 
     def piece(self, b: KernelBuilder, lead: Sequence[Index], places: Sequence[Index], size: Dim = 0) -> None:
         """Vectors of a row, loaded before any is stored."""
