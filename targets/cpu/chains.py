@@ -210,9 +210,10 @@ def dispatch_links(planner: Planner, links: Links) -> None:
     )
     if pairs:
         one = replace(one, lhs_dtype="bf16")
-        if value.dtype is dt.BFloat16 and fits(m, n) and is_rounded(second):
-            two = replace(two, lhs_dtype="bf16", rounded=True)
     kernel = Chain(one, rows, at, two, tail, reach_of(planner, links, rows, at, inputs))
+    if pairs and value.dtype is dt.BFloat16 and is_rounded(second):
+        narrow = replace(kernel, second=replace(two, lhs_dtype="bf16", rounded=True))
+        kernel = narrow if narrow.second.tiled and narrow.parts[2].tiled else kernel
     scratches = [planner.allocate(each.shape, STORED[each.dtype]) for each in kernel.scratches.values()]
     others = [each for i, each in enumerate(inputs) if i != at]
     arguments = [left, right, *others, value, *absorber.inputs, *scratches, out]

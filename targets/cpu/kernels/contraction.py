@@ -131,7 +131,7 @@ class Matmul(Kernel):
         return (
             self.pair == 2
             and self.machine.tiles
-            and fits(self.m, self.k, self.rounded or self.out_dtype == "bf16")
+            and fits(self.m, self.k, self.rounded or self.out_dtype == "bf16", pairs=self.rhs == "transposed")
         )
 
     @property

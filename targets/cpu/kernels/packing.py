@@ -24,7 +24,8 @@ def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1, steps: int | N
     import numpy as np
 
     k, n = matrix.shape
-    present = int(k) // rows
+    present = -(-int(k) // rows)
+    matrix = np.pad(matrix, ((0, present * rows - k), (0, 0))) if k % rows else matrix
     steps = steps or present
     packed = np.zeros((-(-n // width), steps, width, rows), matrix.dtype)
     # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.

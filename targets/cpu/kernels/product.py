@@ -281,9 +281,13 @@ class Task:
             b.load(self.rhs, [*lead, b.add(b.mul(row, pair), r), column], lanes, mask, "bf16")
             for r in range(pair)
         )
-        return b.shuffle(
-            first, second, lanes, [lane + r * lanes for lane in range(lanes) for r in range(pair)]
-        )
+        return self.interleaved(first, second)
+
+    def interleaved(self, first: SSAValue, second: SSAValue) -> SSAValue:
+        """Pairs of an element of each vector."""
+        lanes = self.product.lanes
+        order = [lane + r * lanes for lane in range(lanes) for r in range(2)]
+        return self.b.shuffle(first, second, lanes, order)
 
     def dots(self, panel: Panel) -> None:
         """The products of the one row with as many columns as there are lanes: each column's in the lanes of a register of its own, whose sums

@@ -16,7 +16,7 @@ from xdsl.dialects import arith, llvm, memref
 from xdsl.dialects.builtin import IntAttr, MemRefType, StridedLayoutAttr, i64
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, ceildiv
 from xdsl_exir.dialects.vectors import TileType
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
 from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder, intrinsic
@@ -78,11 +78,11 @@ class RowBlocks:
                 build(begin, SIDE, start - begin)
 
 
-def fits(m: Dim, k: Dim, rounded: bool = True) -> bool:
-    """Whether a product of so many rows and terms, pairs of them, fills tiles, if it is `rounded`, or is not long."""
+def fits(m: Dim, k: Dim, rounded: bool = True, pairs: bool = True) -> bool:
+    """Whether a product of so many rows and terms, `pairs` of them if it must be, fills tiles, if it is `rounded`, or is not long."""
     if not isinstance(m, int) or not isinstance(k, int):
         return False
-    return m >= SIDE and k >= SIDE and k % 2 == 0 and (rounded or k <= LONG)
+    return m >= SIDE and k >= SIDE and (k % 2 == 0 or not pairs) and (rounded or k <= LONG)
 
 
 def multiply_tiles(task: Task, blocks: RowBlocks) -> None:
@@ -102,9 +102,19 @@ def pack(task: Task, panel: Panel) -> None:
     b, product = task.b, task.product
     present, lanes = product.k // 2, product.lanes
     task.pack(panel, replace(task.whole, steps=present))
-    with b.loop(present, product.steps) as step:
+
+    def put(value: SSAValue, step: Index, v: int) -> None:
+        b.store(value, b.buffers["scratch"], [task.place(panel), step, v * lanes])
+
+    if product.k % 2:  # of rows as they lie
+        lead, nothing = task.lead(product.rhs_batch), b.constant(0.0, "bf16", lanes)
+        for v, mask in enumerate(panel.masks):
+            at = [*lead, product.k - 1, b.add(panel.start, v * lanes)]
+            pairs = task.interleaved(b.load(task.rhs, at, lanes, mask, "bf16"), nothing)
+            put(b.bitcast(pairs, "f32", lanes), present, v)
+    with b.loop(ceildiv(product.k, 2), product.steps) as step:
         for v in range(len(panel.masks)):
-            b.store(b.constant(0.0, "f32", lanes), b.buffers["scratch"], [task.place(panel), step, v * lanes])
+            put(b.constant(0.0, "f32", lanes), step, v)
 
 
 @dataclass(frozen=True)

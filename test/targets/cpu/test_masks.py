@@ -199,7 +199,8 @@ OF_HALVES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], tuple[b
     "causal": (causal, heads((2, 2), 150, 150, 80, 80), (True, True)),
     "causal, of many": (causal, heads((1, 2), 700, 700, 64, 64), (True, True)),
     "long rows": (SDPA, heads((1, 2), 70, 3002, 64, 64), (True, True)),
-    "an odd number of keys": (SDPA, heads((1, 4), 200, 201, 16, 16), (True, False)),
+    "an odd number of keys": (SDPA, heads((1, 4), 200, 201, 16, 16), (True, True)),
+    "an odd number of columns and keys": (causal, heads((2, 2), 197, 197, 64, 35), (True, True)),
     "an odd number of elements": (SDPA, heads((1, 4), 200, 200, 17, 16), (False, False)),
     "what follows": (fused, heads((2, 3), 160, 160, 16, 16), (True, True)),
     "not rounded": (
@@ -213,7 +214,7 @@ OF_HALVES: dict[str, tuple[Callable[..., Any], tuple[torch.Tensor, ...], tuple[b
 
 @pytest.mark.parametrize("name", OF_HALVES)
 def test_chains_of_halves(name: str) -> None:
-    """They are as exact as with rows of float32."""
+    """They are as exact as PyTorch's."""
     function, args, tiles = OF_HALVES[name]
     halves = [each.bfloat16() for each in args]
     given = program(Called(function), tuple(halves))

@@ -211,7 +211,8 @@ def test_products_of_pairs(rhs: Any) -> None:
 
 @pytest.mark.parametrize("rhs", ["packed", "row_major", "transposed"])
 def test_products_of_tiles(rhs: Any) -> None:
-    """Of any even number of terms, and of rows from one tile on; what is left of these is multiplied again, and stored once."""
+    """Of any number of terms, an even one where columns lie along them, and of rows from one tile on; what is left of these is multiplied again, and
+    stored once."""
     sizes = [
         (16, 16, 32),
         (17, 5, 66),
@@ -221,15 +222,17 @@ def test_products_of_tiles(rhs: Any) -> None:
         (49, 70, 110),
         (64, 130, 992),
     ]
+    sizes += [(17, 5, 17), (40, 36, 23), (33, 70, 65)] if rhs != "transposed" else []
     batches = [] if rhs == "packed" else [(3, 20, 33, 68)]
     cases = of_bfloat16(rhs, [*sizes, (600, 40, 1022), *batches], IN_TILES)
     assert all("tdpbf16ps" in text_of(kernel, "f") for kernel, *_ in cases)
     few = Matmul(15, 32, 64, rhs=rhs, rhs_dtype="bf16", lhs_dtype="bf16", machine=IN_TILES)
     long = replace(few, m=32, k=2048)
     assert replace(long, out_dtype="bf16").tiled
-    for other in (few, long, replace(few, m=16, k=14), replace(few, m=Expr.symbol("s0"))):
+    odd = replace(few, m=16, k=65, rhs="transposed")
+    for other in (few, long, odd, replace(few, m=16, k=14), replace(few, m=Expr.symbol("s0"))):
         assert not other.tiled
-        assert "tdpbf16ps" not in text_of(other, "f")
+        assert other is odd or "tdpbf16ps" not in text_of(other, "f")
     if not processor().enabled >= TILES:
         pytest.skip("this processor has no tiles")
     check_results(cases)
