@@ -4,7 +4,7 @@ Bodies compute the functions of float32 and of halves that these are for in floa
 or nearly so. Errors are below 4 units of float64's last place; infinities, NaN, zeros, subnormal numbers are as in libm. What takes
 more than that (an angle of more than a million, say) is left to libm, in a branch for vectors that have such an element.
 
-The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_elements.py holds them against libm.
+The polynomials interpolate the functions at Chebyshev points, in 60 digits; test_schedules.py and test_elements.py hold them against libm.
 """
 
 from __future__ import annotations
