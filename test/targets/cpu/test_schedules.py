@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from upstream_passes import BUFFERIZE
 from xdsl.context import Context
-from xdsl.dialects import omp
-from xdsl.dialects import math
+from xdsl.dialects import math, omp
 from xdsl.dialects.builtin import ModuleOp
 
 from xdsl_exir import errors
