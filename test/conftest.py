@@ -196,7 +196,7 @@ def skip_without_tools() -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     part = os.environ.get(PART)
     if (part or len(items) > LARGE) and not os.environ.get("XDSL_EXIR_THOROUGH"):
-        left = {id(item) for item in (left_out(items, int(part), 5) if part else left_out(items))}
+        left = {id(item) for item in (left_out(items, int(part), 8) if part else left_out(items))}
         config.hook.pytest_deselected(items=[item for item in items if id(item) in left])
         items[:] = [item for item in items if id(item) not in left]
     for item in items:
@@ -221,14 +221,12 @@ def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterato
             yield item
         else:
             families.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    # Of several runs, every second one has a test that is like no other.
+    alone = [family for family in families.values() if least > 1 and len(family) == 1]
+    yield from (item for at, [item] in enumerate(alone) if (at - part) % 2)
     for family in families.values():
-        every = (
-            10
-            if len(family) > CLAN or least * len(family) > CLAN
-            else 5
-            if len(family) > FAMILY
-            else min(least, len(family))
-        )
+        large = len(family) > CLAN or (least > 1 and least * len(family) > CLAN)
+        every = 10 if large else 5 if len(family) > FAMILY else min(least, len(family))
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 
