@@ -335,6 +335,16 @@ def tanh(w: Wide, x: SSAValue) -> SSAValue:
     return w.op(math.CopySignOp, w.select(w.compare("olt", size, w.constant(0.625)), near, far), x)
 
 
+def about(
+    w: Lanes, size: SSAValue, middle: float, most: float
+) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
+    """x, bounded, x + m and its inverse, and (x - m) / (x + m), in which polynomials of large numbers are."""
+    bounded, m = w.at_most(size, most), w.constant(middle)
+    divisor = w.add(bounded, m)
+    inverse = w.div(w.constant(1.0), divisor)
+    return bounded, divisor, inverse, w.mul(w.sub(bounded, m), inverse)
+
+
 def erfc_parts(
     w: Lanes,
     size: SSAValue,
@@ -343,10 +353,7 @@ def erfc_parts(
 ) -> tuple[SSAValue, SSAValue, SSAValue]:
     """erfc of numbers from 0.5 on as a quotient, e^(-x^2) times what is left of it without that: its parts, and the divisor's inverse. The square is
     rounded, and its rest made up for."""
-    two, bounded = w.constant(2.0), w.at_most(size, 28.0)
-    divisor = w.add(bounded, two)
-    inverse = w.div(w.constant(1.0), divisor)
-    place = w.mul(w.sub(bounded, two), inverse)
+    bounded, divisor, inverse, place = about(w, size, 2.0, 28.0)
     square = w.mul(bounded, bounded)
     power = exp(w, w.op(arith.NegfOp, square))
     power = w.fma(w.op(arith.NegfOp, power), lost(w, bounded, bounded, square), power)
@@ -361,12 +368,10 @@ def erfc_beyond(w: Wide, size: SSAValue) -> SSAValue:
 
 def erf(w: Wide, x: SSAValue) -> SSAValue:
     """1 - erfc(|x|) with the sign of x, of which neither what the square is rounded by is seen nor what is beyond 6; up to 1 a polynomial."""
-    size, one, middle = w.size(x), w.constant(1.0), w.constant(4.0)
-    bounded = w.at_most(size, 6.0)
-    inverse = w.div(one, w.add(bounded, middle))
-    ratio = w.polynomial(w.mul(w.sub(bounded, middle), inverse), ERFCX_BESIDE_1)
+    size, one = w.size(x), w.constant(1.0)
+    bounded, _, inverse, place = about(w, size, 4.0, 6.0)
     power = exp(w, w.mul(w.op(arith.NegfOp, bounded), bounded))
-    far = w.sub(one, w.mul(power, w.mul(ratio, inverse)))
+    far = w.sub(one, w.mul(power, w.mul(w.polynomial(place, ERFCX_BESIDE_1), inverse)))
     near = w.mul(x, w.polynomial(w.mul(x, x), ERF))
     return w.select(w.compare("olt", size, one), near, w.op(math.CopySignOp, far, x))
 

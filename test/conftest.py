@@ -225,8 +225,7 @@ def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterato
     alone = [family for family in families.values() if least > 1 and len(family) == 1]
     yield from (item for at, [item] in enumerate(alone) if (at - part) % 2)
     for family in families.values():
-        large = len(family) > CLAN or (least > 1 and least * len(family) > CLAN)
-        every = 10 if large else 5 if len(family) > FAMILY else min(least, len(family))
+        every = 10 if least * len(family) > CLAN else 5 if len(family) > FAMILY else min(least, len(family))
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 

@@ -313,6 +313,11 @@ class KernelBuilder(OperationBuilder):
             self.insert(scf.YieldOp)
         self.insert(scf.IfOp, [condition], [Region(body), Region()])
 
+    def span(self, part: Index, count: Dim, parts: Dim) -> tuple[Index, Index]:
+        """Where one of `parts` about as large parts of so many begins, and where the next one does."""
+        first, last = (self.div(self.mul(at, count), parts) for at in (part, self.add(part, 1)))
+        return first, last
+
     @contextmanager
     def share(self, tasks: Dim, threads: int, work: Dim = WORTHWHILE) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.

@@ -236,7 +236,7 @@ class Chain(Kernel):
         last task's, one after the other."""
         apart = self.blocks if self.blocks * self.size == self.first.m else max_(self.blocks - 2, 0)
         after = b.add(chunk, 1)
-        first, last = (b.min(b.div(b.mul(at, self.blocks), self.chunks), apart) for at in (chunk, after))
+        first, last = (b.min(end, apart) for end in b.span(chunk, self.blocks, self.chunks))
         return first, b.add(last, b.mul(b.div(after, self.chunks), self.blocks - apart))
 
     def pack(self, b: KernelBuilder, batch: Sequence[Index], own: Mapping[str, SSAValue]) -> None:

@@ -327,8 +327,7 @@ class Matmul(Kernel):
         chunks = 1 if packs else balanced_chunks(batches * groups, tiles.count, self.threads)
         with b.share(batches * groups * chunks, self.threads, self.flops) as (worker, task):
             *batch, group, chunk = b.delinearize(task, (*self.batch, groups, chunks))
-            first = b.div(b.mul(chunk, tiles.count), chunks)
-            last = b.div(b.mul(b.add(chunk, 1), tiles.count), chunks)
+            first, last = b.span(chunk, tiles.count, chunks)
             low = b.mul(group, self.group)
             high = b.min(b.add(low, self.group), self.panels) if self.group != 1 else b.add(low, 1)
             Task(self, b, lhs, rhs, batch, worker, low, high, tiles, first, last).build()

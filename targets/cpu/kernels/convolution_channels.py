@@ -36,7 +36,7 @@ class ByChannels:
             source = b.buffers["scratch"]
         with b.share(conv.n * conv.groups * conv.panels * bands, conv.threads, conv.work) as (_, task):
             n, group, panel, band = b.delinearize(task, (conv.n, conv.groups, conv.panels, bands))
-            low, high = (b.div(b.mul(at, ho), bands) for at in (band, b.add(band, 1)))
+            low, high = b.span(band, ho, bands)
             full, rest = divmod(conv.group_outputs, conv.width)
             for outputs, predicate in ((conv.width if full else 0, "ult"), (rest, "eq")):
                 if not outputs:

@@ -182,7 +182,7 @@ class TiledConvolution:
         shape = (self.images, conv.groups, conv.panels, self.bands, self.chunks)
         with b.share(prod(shape), conv.threads, conv.work) as (worker, task):
             n, group, panel, band, chunk = b.delinearize(task, shape)
-            low, high = (b.div(b.mul(at, height), self.bands) for at in (band, b.add(band, 1)))
+            low, high = b.span(band, height, self.bands)
             first = b.mul(chunk, self.across)
             columns = self.across if self.chunks == 1 else b.min(self.across, b.sub(width, first))
             run = Run(low, high, first, columns, b.add(b.mul(low, self.pitch), first))

@@ -70,8 +70,7 @@ class Copy(Kernel):
         with b.share(prod(outer) * parts, self.threads, 4 * prod(self.shape)) as (_, task):
             *lead, part = b.delinearize(task, (*outer, parts))
             if full:
-                begin, end = (b.div(b.mul(each, full), parts) for each in (part, b.add(part, 1)))
-                with b.loop(begin, end) as number:
+                with b.loop(*b.span(part, full, parts)) as number:
                     start = b.mul(number, step)
                     self.piece(b, lead, [b.add(start, at) for at in range(0, step, self.lanes)])
             with b.when(part, "eq", parts - 1) if parts > 1 else nullcontext():

@@ -24,14 +24,13 @@ def pack_columns(matrix: NDArray[Any], width: int, rows: int = 1, steps: int | N
     import numpy as np
 
     k, n = matrix.shape
-    present = -(-int(k) // rows)
-    matrix = np.pad(matrix, ((0, present * rows - k), (0, 0))) if k % rows else matrix
-    steps = steps or present
+    steps = steps or -(-int(k) // rows)
     packed = np.zeros((-(-n // width), steps, width, rows), matrix.dtype)
     # Panel by panel: a transposed matrix is read and written in what caches hold, and copied once.
     for panel, start in zip(packed, range(0, n, width), strict=True):
-        columns = matrix[:, start : start + width]
-        panel[:present, : columns.shape[1]] = columns.reshape(present, rows, -1).swapaxes(1, 2)
+        for row in range(rows):
+            columns = matrix[row::rows, start : start + width]
+            panel[: columns.shape[0], : columns.shape[1], row] = columns
     return packed.reshape(-(-n // width), steps, width * rows)
 
 

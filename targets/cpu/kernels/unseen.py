@@ -25,10 +25,7 @@ Made = float | bool | None | Literal["unknown"]
 NOTHING = -math.inf
 """What a mask adds."""
 
-EQUAL = 1
-"""MLIR's number of the comparison that asks for it."""
-
-NEUTRAL: dict[str, float | bool] = {"add": 0.0, "max": NOTHING, "or": False}
+NEUTRAL = {"add": 0.0, "max": NOTHING}
 """What leaves a row's reduction as it is."""
 
 
@@ -124,9 +121,5 @@ def value_of(instruction: Instruction, given: Sequence[Made]) -> Made:
             return 0.0
         case ((arith.MulfOp.name | arith.DivfOp.name), [float(x), None]) if x == 0:
             return 0.0
-        case vectors.CmpfOp.name, [float(x), float(y)] if instruction.predicate == EQUAL:
-            return x == y
-        case arith.XOrIOp.name, [bool(x), bool(y)]:
-            return x != y
         case _:
             return "unknown"

@@ -182,8 +182,7 @@ class Winograd:
             other = b.op(arith.XOrIOp, [moderate, b.constant(True, "i1")], type_of("i1"), {})
             with b.when_true(moderate):
                 self._transform(b, at)
-            first = b.div(b.mul(part, self.panels), self.parts)
-            last = b.div(b.mul(b.add(part, 1), self.panels), self.parts)
+            first, last = b.span(part, self.panels, self.parts)
             with b.loop(first, last) as panel:
                 with b.when_true(moderate):
                     self._multiply(b, at, panel)
