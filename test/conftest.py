@@ -131,9 +131,9 @@ LONG = {
     "*test_models.py::test_every_stage_equals_eager?mobilenetv2?": "resnet18 is tested; `python test/stages.py` has all",
 }
 """Tests that a run of everything leaves out unless `XDSL_EXIR_THOROUGH` is set, and why they may be."""
-FAMILY, CLAN, LARGE = 24, 96, 5000
-"""A family of more tests than that, in a run of more than so many, is tested by every fifth one, a clan by every tenth: `make test` shall take
-less than 25 minutes on two cores, also of slow ones."""
+SIBLINGS, FAMILY, CLAN, LARGE = 6, 24, 96, 5000
+"""Of more tests than that of a kind, in a run of more than so many, every second one is run, of a family every fifth, of a clan every tenth:
+`make test` shall take less than 25 minutes on two cores, also of slow ones."""
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -225,7 +225,8 @@ def left_out(items: list[pytest.Item], part: int = 0, least: int = 1) -> Iterato
     alone = [family for family in families.values() if least > 1 and len(family) == 1]
     yield from (item for at, [item] in enumerate(alone) if (at - part) % 2)
     for family in families.values():
-        every = 10 if least * len(family) > CLAN else 5 if len(family) > FAMILY else min(least, len(family))
+        few = max(min(least, len(family)), 1 + (len(family) > SIBLINGS))
+        every = 10 if least * len(family) > CLAN else 5 if len(family) > FAMILY else few
         yield from (item for at, item in enumerate(family) if (at - part) % every)
 
 

@@ -51,14 +51,22 @@ def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
 
 @lowering("aten.flip", takes_complex=True)
 def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
-    if not self.ndim:
+    """By an affine map, of sizes that are not known, which linalg has no maps of, by reading each element at its place."""
+    if not self.ndim or 0 in self.shape:
         return self
-    flipped = {wrap_dim(dim, self.ndim) for dim in dims}
+    last = {dim: self.shape[dim] - 1 for dim in (wrap_dim(dim, self.ndim) for dim in dims)}
+    known = {dim: size for dim, size in last.items() if isinstance(size, int)}
+    if len(known) == len(last):
+        places = [
+            at * -1 + known[dim] if dim in known else at for dim, at in enumerate(loop_indices(self.ndim))
+        ]
+        init = Tensor(b.empty(self.shape, self.dtype), self.shape, self.dtype)
+        return b.copy(self, AffineMap(self.ndim, 0, tuple(places)), init)
 
     def element(*at: SSAValue) -> Scalar:
         place: list[Scalar | SSAValue] = list(at)
-        for dim in flipped:
-            place[dim] = s.constant(self.shape[dim] - 1, dt.Long) - s.from_index(at[dim])
+        for dim, size in last.items():
+            place[dim] = s.constant(size, dt.Long) - s.from_index(at[dim])
         return read(self, place)
 
     return b.indexed(element, self.shape, self.dtype)

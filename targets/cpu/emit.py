@@ -76,11 +76,18 @@ PIC, SMALL, OBJECT_FILE, RETURN_STATUS = 2, 3, 1, 2
 """Of the C interface's enumerations: LLVMRelocPIC, LLVMCodeModelSmall, LLVMObjectFile, LLVMReturnStatusAction."""
 
 
+OPTIONS = (b"-hoist-runtime-checks=false",)
+"""Of LLVM as a whole: it takes checks that memory lies apart out of two loops where it can, and of an outer loop that runs backwards makes
+none then, nor vectors (rows in reverse order, four times slower)."""
+
+
 class Library:
     """LLVM as a shared library with its C interface. Raises `OSError` where there is none of this name."""
 
     def __init__(self, name: str):
         self.functions = ctypes.CDLL(name)
+        given = (ctypes.c_char_p * (1 + len(OPTIONS)))(b"", *OPTIONS)
+        self.functions.LLVMParseCommandLineOptions(len(given), given, None)
         for target in TARGETS:
             for step in STEPS:
                 if hasattr(self.functions, f"LLVMInitialize{target}{step}"):

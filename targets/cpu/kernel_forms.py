@@ -27,6 +27,7 @@ from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.lowering.bodies import BodiesInPlace
 from xdsl_exir.lowering.dispatches.views import is_view
 from xdsl_exir.targets.cpu.convolution_forms import CONVOLUTION_FORMS
+from xdsl_exir.targets.cpu.distance_forms import DISTANCE_FORMS
 from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.quantized_forms import QUANTIZED_FORMS, keep_integers
@@ -139,6 +140,7 @@ FORMS: dict[str, Form] = {
     "aten.addmv": Form(added_matvec, WITH_KERNELS),
     **CONVOLUTION_FORMS,
     **ROW_FORMS,
+    **DISTANCE_FORMS,
     **ORDER_FORMS,
     **FOURIER_FORMS,
     **QUANTIZED_FORMS,

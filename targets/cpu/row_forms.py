@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import gcd, inf, prod
 from typing import Any
 
@@ -25,9 +24,7 @@ from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.signature import ranges_around
 from xdsl_exir.dialects.spec import BY_ELEMENTS
-from xdsl_exir.lowering.operators.linear_algebra import is_by_product
 from xdsl_exir.targets.cpu.kernels.pooling import few_taps
 from xdsl_exir.transforms.decompositions.view import Sizes
 from xdsl_exir.transforms.matching import is_tensor, known, made_by, static
@@ -130,6 +127,14 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     return form
 
 
+def product(aten: Namespace, a: Arguments) -> Results:
+    """Of float32 all is multiplied in float64, and rounded once, of rows too."""
+    if not is_cut(a):
+        return reduction("prod")(aten, a)
+    wide = cast(aten, a["self"], dt.Double)
+    return cast(aten, reduction("prod")(aten, {**a, "self": wide}), a["out"].dtype)
+
+
 def sums(aten: Namespace, a: Arguments) -> Results:
     """Sums of complex numbers over the first dimensions, or all, are those of their parts, which lie side by side: all in rows of them."""
     x = a["self"]
@@ -198,6 +203,9 @@ def before_views(x: SSAValue) -> SSAValue:
 
 def narrowed(aten: Namespace, x: SSAValue, dtype: DType) -> SSAValue:
     """A tensor in a dtype, cast before the views of it: in the rows that made it."""
+    permuted = made_by(x, "aten.permute")
+    if permuted is not None and is_taken_once(x):
+        return aten.permute(narrowed(aten, permuted.operands[0], dtype), permuted.arguments()["dims"])
     source, view = before_views(x), made_by(x, "aten.view")
     cast = aten._to_copy(source, dtype=dtype)
     return cast if source is x or view is None else aten.view(cast, view.arguments()["size"])
@@ -243,7 +251,9 @@ def turned(name: str) -> Callable[[Namespace, Arguments], Results]:
             return itself(name)(aten, a)
         dim = a["dim"] % ndim
         order = [*(other for other in range(ndim) if other != dim), dim]
-        made = itself(name)(aten, {**a, "self": aten.permute(a["self"], order), "dim": ndim - 1})
+        widening = made_by(a["self"], "aten._to_copy")  # of the rows, which then are of halves where they lie
+        seen = aten.permute(a["self"] if widening is None else widening.operands[0], order)
+        made = itself(name)(aten, {**a, "self": cast(aten, seen, meta(a["self"]).dtype), "dim": ndim - 1})
         return aten.permute(made, [order.index(at) for at in range(ndim)])
 
     return form
@@ -432,66 +442,6 @@ def even_means(name: str) -> Callable[[Namespace, Arguments], Results]:
     return form
 
 
-def distances(aten: Namespace, a: Arguments) -> Results:
-    """Sums of what pairs of rows are apart; where PyTorch takes a product for that and rows are long, of their squares and the product,
-    in float64 as these cancel."""
-    x1, x2 = a["x1"], a["x2"]
-    rank, combine = meta(x1).ndim, partial(over_pairs, aten, x1, x2)
-    turned = [*range(rank - 2), rank - 1, rank - 2]
-    multiply = {2: aten.mm, 3: aten.bmm}.get(rank) if meta(x1).shape[:-2] == meta(x2).shape[:-2] else None
-    ranges = ranges_around(x1)
-    by_product = is_by_product(meta(x1).shape, meta(x2).shape, a["p"], a["compute_mode"], ranges)
-    if by_product and multiply is not None and has_long_rows(x1, x2):
-        x1, x2 = (cast(aten, x, dt.Double) for x in (x1, x2))
-        left, right = (aten.sum.dim_IntList(squared(aten, x), [-1], True) for x in (x1, x2))
-        squares = aten.add.Tensor(left, aten.permute(right, turned))
-        product = aten.mul.Tensor(multiply(x1, aten.permute(x2, turned)), -2.0)
-        return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
-    if a["p"] == 1:
-        return combine(lambda x, y: aten.abs(aten.sub.Tensor(x, y)))
-    if a["p"] != 2:
-        return KEEP
-    total = combine(lambda x, y: squared(aten, aten.sub.Tensor(x, y)))
-    if by_product:  # x^2 + y^2 - 2xy, which of two infinities of one sign is NaN
-        product = multiply(x1, aten.permute(x2, turned)) if multiply else combine(aten.mul.Tensor)
-        total = aten.where.self(aten.eq.Tensor(total, inf), aten.sub.Tensor(inf, product), total)
-    return aten.sqrt(total)
-
-
-def squared(aten: Namespace, x: SSAValue) -> SSAValue:
-    return aten.mul.Tensor(x, x)
-
-
-def over_pairs(
-    aten: Namespace, x1: SSAValue, x2: SSAValue, term: Callable[[SSAValue, SSAValue], SSAValue]
-) -> SSAValue:
-    """The sums of a term of the elements of each pair of rows."""
-    width = meta(x1).shape[-1]
-    if isinstance(width, int) and 0 < width <= SHORT:
-        return in_columns(aten, x1, x2, width, term)
-    return aten.sum.dim_IntList(term(aten.unsqueeze(x1, -2), aten.unsqueeze(x2, -3)), [-1])
-
-
-def in_columns(
-    aten: Namespace,
-    x1: SSAValue,
-    x2: SSAValue,
-    width: int,
-    term: Callable[[SSAValue, SSAValue], SSAValue],
-) -> SSAValue:
-    """What pairs of short rows are apart, column by column: each is one row of the result by another, along memory. Added up in pairs."""
-    rank = meta(x2).ndim
-    turned = aten.clone(aten.permute(x2, [*range(rank - 2), rank - 1, rank - 2]))
-    terms = [
-        term(aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1))
-        for at in range(width)
-    ]
-    while len(terms) > 1:
-        pairs = [aten.add.Tensor(*terms[at : at + 2]) for at in range(0, len(terms) - 1, 2)]
-        terms = [*pairs, *terms[2 * len(pairs) :]]
-    return terms[0]
-
-
 MOST_PLACES = 2**24
 """Places that float32 tells apart."""
 
@@ -524,14 +474,6 @@ def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Re
     return form
 
 
-def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
-    """Whether batches of rows are as many, and rows longer than a few elements."""
-    first, second = meta(x1).shape, meta(x2).shape
-    if 0 in (*first, *second) or first[:-2] != second[:-2]:
-        return False
-    return not isinstance(first[-1], int) or first[-1] > SHORT
-
-
 def is_anything_left(aten: Namespace, a: Arguments) -> Results:
     """Whether a row has an element that is not minus infinity: whether its greatest one is not (NaN is greatest), which a softmax asks for, too."""
     different = made_by(a["self"], "aten.logical_not")
@@ -556,13 +498,10 @@ SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
-    # Of float32 all is multiplied in float64, and rounded once: float64 alone is cut.
-    "aten.prod": Form(
-        as_one_row(reduction("prod")), FLOATS, lambda a: a["out"].dtype is dt.Double and is_cut(a)
-    ),
+    "aten.prod": Form(as_one_row(product), FLOATS, is_cut),
     "aten.prod.dim_int": Form(reduction("prod"), FLOATS, never),
     "aten.native_layer_norm": Form(layer_norm, FLOAT, is_of_unknown_width),
-    **{f"aten.{name}": Form(turned(name), FLOAT, is_across) for name in ("_log_softmax", "_softmax")},
+    **{f"aten.{name}": Form(turned(name), FLOATS, is_across) for name in ("_log_softmax", "_softmax")},
     **{
         f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
         for name in ("cumsum", "cumprod", "cummax", "cummin")
@@ -595,6 +534,5 @@ ROW_FORMS: dict[str, Form] = {
         for name in ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")
     },
     **{f"aten.{name}": Form(itself(name), FLOATS, never) for name in ("avg_pool2d", "avg_pool3d")},
-    "aten._cdist_forward": Form(distances, FLOAT | {dt.Double}),
 }
 """By operator."""

@@ -18,3 +18,15 @@ func.func @derived(%x : tensor<?xf32, #exir.shape<[2 * s0 + 1]>>) -> tensor<?xf3
 // CHECK:         %[[REST:.*]] = arith.subi %[[SIZE]]
 // CHECK:         %[[S0:.*]] = arith.divsi %[[REST]]
 // CHECK:         arith.muli {{.*}} %[[S0]]
+
+// In reverse order by an affine map; a size that is not known, which no map names, by reading each element.
+func.func @flip(%x : tensor<4x6xf32>, %y : tensor<?xf32, #exir.shape<[s0]>>) -> (tensor<4x6xf32>, tensor<?xf32, #exir.shape<[s0]>>) {
+  %0 = edge.aten.flip(%x, dims = [0]) : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %1 = edge.aten.flip(%y, dims = [-1]) : (tensor<?xf32, #exir.shape<[s0]>>) -> tensor<?xf32, #exir.shape<[s0]>>
+  func.return %0, %1 : tensor<4x6xf32>, tensor<?xf32, #exir.shape<[s0]>>
+}
+// CHECK-LABEL: func.func @flip(
+// CHECK:         linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (((d0 * -1) + 3), d1)>, affine_map<(d0, d1) -> (d0, d1)>]
+// CHECK-NEXT:    ^bb
+// CHECK-NEXT:      linalg.yield
+// CHECK:         tensor.extract %y

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -113,9 +114,13 @@ def test_what_rows_meet_is_made_before_them() -> None:
         assert Copy not in map(type, formed)
 
 
-def test_nothing_is_copied() -> None:
-    kernels = plan_program(program(lambda x: x.softmax(1), draw(2, 40, 60))).dispatches.kernels.values()
-    assert [type(kernel) for kernel in kernels] == [Across]
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+def test_nothing_is_copied(dtype: torch.dtype) -> None:
+    """Halves are cast in the kernel, too."""
+    for call in (torch.softmax, torch.log_softmax):
+        for dim in (0, 1):
+            planned = plan_program(program(partial(call, dim=dim), draw(2, 40, 60, dtype=dtype)))
+            assert [type(kernel) for kernel in planned.dispatches.kernels.values()] == [Across]
 
 
 def test_rows_that_lie_otherwise_too_are_put_in_order() -> None:

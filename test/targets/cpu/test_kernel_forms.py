@@ -545,6 +545,16 @@ def test_products_of_rows() -> None:
 
 
 @pytest.mark.native
+def test_a_long_product_is_rounded_once() -> None:
+    """Threads share it, in float64: where PyTorch's, in float32, is infinite after half of the factors, too."""
+    x = torch.cat([torch.full((1 << 15,), factor) for factor in (1.01, 1 / 1.01)])
+    form = exported([lambda m, x: x.prod()], x).transform("kernel-forms")
+    assert "aten.prod.dim_int" in names_of(form)
+    (made,) = xdsl_exir.compile(form, "native").flat([x])
+    assert abs(np.asarray(made) / x.double().prod().item() - 1) < 2**-23
+
+
+@pytest.mark.native
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_bags(dtype: torch.dtype) -> None:
     def bag(**said: Any) -> Any:
