@@ -22,7 +22,7 @@ from xdsl_exir.targets.cpu.machine import VARIABLE, processor
 
 HERE = Path(__file__).parent
 PART = "XDSL_EXIR_PART"
-"""What tells `conftest.py` which one a run is of several of the same tests: each takes other ones of a family, an eighth of it at most, and every
+"""What tells `conftest.py` which one a run is of several of the same tests: each takes other ones of a family, and every
 second one of those that are like no other."""
 NUMBERS = (
     *(

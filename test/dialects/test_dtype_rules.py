@@ -245,7 +245,7 @@ def test_rows_written_out_are_the_same_rule():
 
 # --- against eager -------------------------------------------------------------------------------------------
 
-PARTS = 8
+PARTS = 16
 STEP = 11
 
 
