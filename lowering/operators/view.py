@@ -51,7 +51,7 @@ def permute(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
 
 @lowering("aten.flip", takes_complex=True)
 def flip(b: LinalgBuilder, self: Tensor, dims: list[int]) -> Tensor:
-    """By an affine map, of sizes that are not known, which linalg has no maps of, by reading each element at its place."""
+    """By an affine map; sizes that are not known no map of linalg names, and each element is read at its place."""
     if not self.ndim or 0 in self.shape:
         return self
     last = {dim: self.shape[dim] - 1 for dim in (wrap_dim(dim, self.ndim) for dim in dims)}
