@@ -25,15 +25,14 @@ def distances(aten: Namespace, a: Arguments) -> Results:
     in float64 as these cancel."""
     x1, x2 = a["x1"], a["x2"]
     rank, combine = meta(x1).ndim, partial(over_pairs, aten, x1, x2)
-    turned = [*range(rank - 2), rank - 1, rank - 2]
     multiply = {2: aten.mm, 3: aten.bmm}.get(rank) if meta(x1).shape[:-2] == meta(x2).shape[:-2] else None
     ranges = ranges_around(x1)
     by_product = is_by_product(meta(x1).shape, meta(x2).shape, a["p"], a["compute_mode"], ranges)
     if by_product and multiply is not None and has_long_rows(x1, x2):
         x1, x2 = (cast(aten, x, dt.Double) for x in (x1, x2))
         left, right = (aten.sum.dim_IntList(squared(aten, x), [-1], True) for x in (x1, x2))
-        squares = aten.add.Tensor(left, aten.permute(right, turned))
-        product = aten.mul.Tensor(multiply(x1, aten.permute(x2, turned)), -2.0)
+        squares = aten.add.Tensor(left, transposed(aten, right))
+        product = aten.mul.Tensor(multiply(x1, transposed(aten, x2)), -2.0)
         return cast(aten, aten.sqrt(aten.relu(aten.add.Tensor(product, squares))), a["out"].dtype)
     if a["p"] == 1:
         return combine(lambda x, y: aten.abs(aten.sub.Tensor(x, y)))
@@ -41,9 +40,14 @@ def distances(aten: Namespace, a: Arguments) -> Results:
         return KEEP
     total = combine(lambda x, y: squared(aten, aten.sub.Tensor(x, y)))
     if by_product:  # x^2 + y^2 - 2xy, which of two infinities of one sign is NaN
-        product = multiply(x1, aten.permute(x2, turned)) if multiply else combine(aten.mul.Tensor)
+        product = multiply(x1, transposed(aten, x2)) if multiply else combine(aten.mul.Tensor)
         total = aten.where.self(aten.eq.Tensor(total, inf), aten.sub.Tensor(inf, product), total)
     return aten.sqrt(total)
+
+
+def transposed(aten: Namespace, x: SSAValue) -> SSAValue:
+    rank = meta(x).ndim
+    return aten.permute(x, [*range(rank - 2), rank - 1, rank - 2])
 
 
 def squared(aten: Namespace, x: SSAValue) -> SSAValue:
@@ -68,8 +72,7 @@ def in_columns(
     term: Callable[[SSAValue, SSAValue], SSAValue],
 ) -> SSAValue:
     """What pairs of short rows are apart, column by column: each is one row of the result by another, along memory. Added up in pairs."""
-    rank = meta(x2).ndim
-    turned = aten.clone(aten.permute(x2, [*range(rank - 2), rank - 1, rank - 2]))
+    turned = aten.clone(transposed(aten, x2))
     terms = [
         term(aten.slice.Tensor(x1, -1, at, at + 1), aten.slice.Tensor(turned, -2, at, at + 1))
         for at in range(width)
