@@ -9,7 +9,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
 from xdsl.dialects.linalg.ops import CopyOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.memref import SubviewOp
+from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def, var_operand_def, var_result_def
 from xdsl.traits import Pure
 
@@ -34,7 +35,7 @@ def say_distinct(function: FuncOp) -> None:
     """Says of each argument that is written that it overlaps no other one."""
     block = function.body.block
     buffers: list[SSAValue] = [arg for arg in block.args if isinstance(arg.type, MemRefType)]
-    written = [arg for arg in buffers if any(use.index == 1 and writes(use.operation) for use in arg.uses)]
+    written = [arg for arg in buffers if is_written(arg)]
     pairs = [
         (out, other) for at, out in enumerate(written) for other in buffers if other not in written[: at + 1]
     ]
@@ -52,6 +53,11 @@ def say_distinct(function: FuncOp) -> None:
             now[buffer] = result
 
 
-def writes(op: Operation) -> bool:
-    """Whether an operation writes to its second operand."""
-    return isinstance(op, MaterializeInDestinationOp | CopyOp)
+def is_written(buffer: SSAValue) -> bool:
+    """Whether an operation writes to memory, or to a part of it: to its second operand."""
+    return any(
+        is_written(use.operation.result)
+        if isinstance(use.operation, SubviewOp)
+        else use.index == 1 and isinstance(use.operation, MaterializeInDestinationOp | CopyOp)
+        for use in buffer.uses
+    )

@@ -38,6 +38,7 @@ from xdsl_exir.lowering.plan_memory import PlanMemory, arena_bytes_of
 from xdsl_exir.lowering.printing import generic_text
 from xdsl_exir.lowering.verify_memory import VerifyMemory
 from xdsl_exir.program import context
+from xdsl_exir.targets.cpu.blocks import with_blocks
 from xdsl_exir.targets.cpu.emit import LOOPS, VECTORS
 from xdsl_exir.targets.cpu.kernels.attributes import kernel_of
 from xdsl_exir.targets.cpu.kernels.kernel import expansion
@@ -231,8 +232,11 @@ def group_text(function: FuncOp) -> str:
     written = function.clone()
     expand(written, WITHOUT_BRANCHES, Apart)
     bfloat16_as_bits(written)
-    say_distinct(written)
-    return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{generic_text(written)}\n}}"
+    functions = with_blocks(written)
+    for each in functions:
+        say_distinct(each)
+    text = "\n".join(map(generic_text, functions))
+    return f"module attributes {{transform.with_named_sequence}} {{{SCRIPTS}{text}\n}}"
 
 
 def driver_text(driver: FuncOp, types: Mapping[str, Sequence[Attribute]]) -> str:

@@ -123,24 +123,46 @@ def resample(
 ) -> SSAValue:
     """Resamples the dimensions after the first two, the last one first."""
     dtype = meta(input).dtype
-    weighted = taps in (linear_taps, cubic_taps)
-    wide = weights_dtype(dtype) if weighted else dtype
-    result = cast(aten, input, dtype if dtype is Byte else wide)
     before, after = meta(input).shape[2:], dims_of(output_size, "upsampling")
     sizes = Sizes(aten, input, *output_size)
+    same = [
+        size == count and (align_corners or factor in (None, 1) or dtype is Byte)
+        for size, count, factor in zip(before, after, factors, strict=True)
+    ]
+    if taps not in (linear_taps, cubic_taps):
+        kept = [None if same else factor for same, factor in zip(same, factors, strict=True)]
+        return aten.clone(input) if all(same) else nearest(aten, input, sizes, after, kept, taps)
+    wide = weights_dtype(dtype)
+    result = input if dtype is Byte else cast(aten, input, wide)
     for dim in reversed(range(len(before))):
-        same = before[dim] == after[dim] and (align_corners or factors[dim] in (None, 1) or dtype is Byte)
-        if same and (dtype is Byte or not weighted):
+        if same[dim] and dtype is Byte:
             continue
-        if same and taps is linear_taps:  # of an infinity the weight 0 makes NaN
+        if same[dim] and taps is linear_taps:  # of an infinity the weight 0 makes NaN
             result = aten.add.Tensor(result, aten.mul.Scalar(result, 0))
             continue
         found = taps(sizes, before[dim], after[dim], align_corners, factors[dim], wide)
-        if weighted and dtype is Byte:
+        if dtype is Byte:
             result = in_fixed_point(aten, result, dim + 2, *as_windows(aten, found))
         else:
             result = along(aten, result, dim + 2, found)
     return aten.clone(input) if result is input else cast(aten, result, dtype)
+
+
+def nearest(
+    aten: Namespace,
+    input: SSAValue,
+    sizes: Sizes,
+    after: Sequence[Dim],
+    factors: Sequence[float | None],
+    taps: Taps,
+) -> SSAValue:
+    """The dimensions after the first two at once: one element each, at computed places."""
+    before, dtype = meta(input).shape[2:], meta(input).dtype
+    indices: list[SSAValue | None] = [None, None]
+    for dim, (size, count) in enumerate(zip(before, after, strict=True)):
+        [(index, _)] = taps(sizes, size, count, False, factors[dim], dtype)
+        indices.append(aten.view(index, [-1, *[1] * (len(after) - dim - 1)]))
+    return aten.index.Tensor(input, indices)
 
 
 def along(aten: Namespace, input: SSAValue, dim: int, taps: Sequence[Tap]) -> SSAValue:
