@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
@@ -17,9 +19,10 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.linalg.attrs import IteratorType
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import CopyOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineMap
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.operator import OperatorOp
@@ -258,8 +261,9 @@ def made_of(
 def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:
     """A function that copies values to others of their shapes; its arguments are each value and where it goes."""
     block = Block(arg_types=[value.type for pair in pairs for value in pair])
-    for index in range(0, len(block.args), 2):
-        block.add_op(copy(block.args[index], block.args[index + 1]))
+    numbers = range(len(pairs))
+    for _, together in groupby(numbers, lambda at: pairs[at][0].shape):
+        block.add_op(copy([(block.args[2 * at], block.args[2 * at + 1]) for at in together]))
     block.add_op(ReturnOp())
     function = FuncOp(NAME, ([arg.type for arg in block.args], []), Region(block))
     if large:
@@ -267,14 +271,18 @@ def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:
     return function
 
 
-def copy(source: SSAValue, target: SSAValue) -> CopyOp:
-    """A copy between memrefs. (xDSL's constructor takes no complex elements.)"""
-    elements = [
-        value.type.element_type for value in (source, target) if isa(value.type, MemRefType[Attribute])
-    ]
-    body = Block(arg_types=elements)
-    body.add_op(YieldOp(body.args[0]))
-    sizes = DenseArrayBase.from_list(i32, [1, 1])
+def copy(pairs: Sequence[tuple[SSAValue, SSAValue]]) -> Operation:
+    """A copy between memrefs of one shape; of several pairs element by element, so that what lies side by side is written together."""
+    sources, targets = ([pair[at] for pair in pairs] for at in (0, 1))
+    types = [value.type for value in (*sources, *targets) if isa(value.type, MemRefType[Attribute])]
+    body = Block(arg_types=[type.element_type for type in types])
+    body.add_op(YieldOp(*body.args[: len(pairs)]))
+    if len(pairs) > 1:
+        rank = types[0].get_num_dims()
+        map = AffineMapAttr(AffineMap.identity(rank))
+        parallel = [IteratorTypeAttr.parallel()] * rank
+        return GenericOp(sources, targets, Region(body), [map] * len(types), parallel)
+    sizes = DenseArrayBase.from_list(i32, [1, 1])  # xDSL's constructor takes no complex elements
     return CopyOp.create(
-        operands=[source, target], regions=[Region(body)], properties={"operandSegmentSizes": sizes}
+        operands=[*sources, *targets], regions=[Region(body)], properties={"operandSegmentSizes": sizes}
     )

@@ -38,8 +38,9 @@ from xdsl.rewriter import InsertPoint
 from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE, LARGE_SIZE
 
-TASKS = (64, 32, 16, 8)
-"""Into how many blocks rows are cut: the first of these that divides them, or the first one. Whoever runs them, and so what is computed is the same."""
+TASKS = range(64, 7, -1)
+"""Into how many blocks rows are cut: the first of these that divides them, if one does, else so many as come first, and each has a row at least. Whoever runs them, so
+that what is computed is the same."""
 FEWEST = 8
 """Rows of a dimension that is cut rather than one further in."""
 LOOPS = scf.ForOp | scf.WhileOp

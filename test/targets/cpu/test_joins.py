@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdsl.dialects.linalg.ops import CopyOp, GenericOp
 
 import xdsl_exir
 
@@ -98,3 +99,20 @@ def test_what_is_joined_again_is_made_in_its_place() -> None:
     edge = xdsl_exir.from_exported_program(torch.export.export(Padded(), (x,))).to_edge()
     text = str(edge.to("buffers"))
     assert "memref.alloc" not in text, text
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "complex64", "bool"])
+def test_columns_are_copied_together(dtype: str) -> None:
+    """Pieces of one shape, one after the other, in one loop; others in one of their own."""
+
+    class Columns(torch.nn.Module):
+        def forward(self, x: Any, wide: Any) -> Any:
+            return torch.cat([x[:, :1], x[:, 1:2], wide, x[:, 2:4], x[:, 4:5], x[:, 5:6]], 1)
+
+    x, wide = (torch.randn(30, width).to(getattr(torch, dtype)) for width in (6, 90))
+    program = xdsl_exir.from_exported_program(torch.export.export(Columns(), (x, wide)))
+    loops = [op for op in program.to("planned").module.walk() if isinstance(op, GenericOp | CopyOp)]
+    if not dtype.startswith("complex"):  # which have no kernels
+        assert [len(op.operands) // 2 for op in loops] == [2, 1, 2]
+    [got] = xdsl_exir.compile(program, "native").flat([x.numpy(), wide.numpy()])
+    np.testing.assert_array_equal(got, Columns()(x, wide).numpy())
