@@ -91,11 +91,14 @@ class Rows(Kernel):
 
     @property
     def is_flat(self) -> bool:
-        """Whether it is one row, of unknown length, of elements that do not depend on one another: threads share its parts."""
+        """Whether it is one row, of one unknown length, of elements that do not depend on one another: threads share its parts."""
         apart = all(
             isinstance(node, Map | Load | Number) and not isinstance(node, Gather) for node in self.program
         )
-        return apart and not self.leading and not isinstance(self.program[self.outputs[0]].length, int)
+        lengths = {node.length for node in self.program} - {1} | {
+            self.program[output].length for output in self.outputs
+        }
+        return apart and not self.leading and len(lengths) == 1 and not isinstance(lengths.pop(), int)
 
     @property
     def scratch(self) -> Sizes | None:

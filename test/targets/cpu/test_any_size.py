@@ -236,3 +236,19 @@ def test_distances_of_any_number_of_rows() -> None:
         inputs = torch.randn(count, width), torch.randn(40, width)
         for got, wanted in zip(run(*inputs), model(*inputs), strict=True):
             torch.testing.assert_close(torch.as_tensor(got), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.native
+def test_rows_of_two_unknown_lengths() -> None:
+    """What is computed of all and of half of a row is one dispatch, each with a length of its own."""
+
+    class Halves(nn.Module):
+        def forward(self, x: Any) -> Any:
+            return nn.functional.glu(x, 0).exp(), x.sin(), x[:1] + 1
+
+    exported = torch.export.export(Halves(), (torch.randn(6),), dynamic_shapes=({0: torch.export.Dim.AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), "native")
+    for size in (4, 10, 4098):
+        x = torch.randn(size)
+        for got, right in zip(run.flat([x.numpy()]), Halves()(x), strict=True):
+            torch.testing.assert_close(torch.from_numpy(got), right)
