@@ -286,15 +286,8 @@ class Blocks:
 
 def captured(op: GenericOp) -> Iterator[SSAValue]:
     """What the body of an operation takes from outside."""
-    inside = {
-        op.body.block,
-        *(block for inner in op.body.walk() for region in inner.regions for block in region.blocks),
-    }
-    for inner in op.body.walk():
-        for value in inner.operands:
-            block = value.owner if isinstance(value.owner, Block) else value.owner.parent_block()
-            if block not in inside:
-                yield value
+    operands = (value for inner in op.body.walk() for value in inner.operands)
+    return (value for value in operands if not op.is_ancestor(value.owner))
 
 
 def outside(build: Builder, value: SSAValue) -> SSAValue:

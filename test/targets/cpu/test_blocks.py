@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from differential import to_numpy, to_torch
+from modules import Function
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.memref import SubviewOp
@@ -95,15 +96,6 @@ def test_others_stay_as_they_are(text: str) -> None:
     assert not any(isinstance(op, ParallelOp) for op in function.walk())
 
 
-class Calling(torch.nn.Module):
-    def __init__(self, call: Callable[..., Any]):
-        super().__init__()
-        self.call = call
-
-    def forward(self, *args: Any) -> Any:
-        return self.call(*args)
-
-
 def integers(most: int, *shape: int) -> Any:
     return torch.randint(most, shape)
 
@@ -150,7 +142,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 @pytest.mark.parametrize("name", CALLS)
 def test_numbers_are_pytorchs(name: str) -> None:
     call, inputs = CALLS[name]
-    program = xdsl_exir.from_exported_program(torch.export.export(Calling(call), inputs))
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(call), inputs))
     results = xdsl_exir.compile(program, target="native").flat([to_numpy(x) for x in inputs])
     check(results, call(*inputs))
 
@@ -164,7 +156,7 @@ def check(results: Any, wanted: Any) -> None:
 def test_one_executable_of_many_sizes() -> None:
     call, x, at = CALLS["gather"][0], torch.randn(640, 80), integers(80, 640, 2000)
     rows = {0: torch.export.Dim("rows", max=4096)}
-    exported = torch.export.export(Calling(call), (x, at), dynamic_shapes=((rows, rows),))
+    exported = torch.export.export(Function(call), (x, at), dynamic_shapes=((rows, rows),))
     program = xdsl_exir.from_exported_program(exported)
     [group] = plan_program(program.to("edge")).dispatches.functions.values()
     assert len(with_blocks(group.clone())) == 2
