@@ -25,6 +25,13 @@ NUMBER_DTYPE = {
 }
 """The dtype a Python number promotes as."""
 
+UNROUNDED = {
+    f"aten.{name}": "other"
+    for name in ("mul.Tensor", "mul.Scalar", "div.Tensor", "div.Scalar", "div.Tensor_mode", "div.Scalar_mode")
+}
+"""Operators that take an operand of one element in full precision beside reduced floats: float16 times 0.1 is not float16 times
+float16(0.1) (`binary_kernel_reduced_floating_point_vec_opmath_support` in ATen's `BinaryOpsKernel.cpp`)."""
+
 
 @dataclass(frozen=True)
 class Operand:

@@ -9,9 +9,10 @@ not in the graph it is not known, and the operator is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
+from itertools import combinations, islice
 from zlib import crc32
 
 from xdsl_exir.dialects import spec
@@ -206,20 +207,52 @@ def written_by(node: g.Node, result: str) -> g.Ref | None:
 
 
 def apart_unless(node: g.Node, before: g.TensorMeta, after: g.TensorMeta) -> Iterator[Expr]:
-    """Conditions on symbols without which the result of a node, which is a copy, would lie in the memory of what it has a view of: that one of
-    them is not 1."""
-    symbols = {
-        name
-        for size in before.sizes
-        if isinstance(expr := size_of(size), Expr)
-        for name in expr.free_symbols()
-    }
-    for name in sorted(symbols):
-        old, new = (memory_where(meta, {name: 1}) for meta in (before, after))
-        if old is not None and new is not None and shares(node, old, new):
-            condition = apply("ne", Expr.symbol(name), 1)
-            assert isinstance(condition, Expr)
-            yield condition
+    """Conditions on sizes without which the result of a node, which is a copy, would lie in the memory of what it has a view of: that
+    these are not all 1."""
+    ones = _ones((*before.sizes, *before.strides))
+    found: list[set[Expr]] = []
+    for count in range(1, min(len(ones), _MOST_ONES) + 1):
+        for sizes in combinations(ones, count):
+            symbols = dict(ones[size] for size in sizes)
+            if len(symbols) < count or any(known.issubset(sizes) for known in found):
+                continue
+            old, new = (memory_where(meta, symbols) for meta in (before, after))
+            if old is not None and new is not None and shares(node, old, new):
+                found.append({*sizes})
+                condition = apply("ne", reduce(partial(apply, "max"), sizes), 1)
+                assert isinstance(condition, Expr)
+                yield condition
+
+
+_MOST_ONES = 3
+"""So many sizes are taken to be 1 together at most."""
+
+
+def _ones(given: Iterable[int | g.Symbolic]) -> dict[Expr, tuple[str, int]]:
+    """Sizes that may be 1, of symbols in those given and computed of one, and by what value of which symbol they are."""
+    ones: dict[Expr, tuple[str, int]] = {}
+    for expr in map(size_of, given):
+        if not isinstance(expr, Expr):
+            continue
+        names = sorted(expr.free_symbols())
+        ones.update((Expr.symbol(name), (name, 1)) for name in names)
+        if len(names) == 1 and expr not in ones:
+            [name] = names
+            values = (value for value in range(2, _FEW) if _is_one(expr, {name: value}))
+            ones.update((expr, (name, value)) for value in islice(values, 1))
+    return ones
+
+
+_FEW = 16
+"""A size that is computed of a symbol is 1 of a number less than this, if ever: as half of it and the next are."""
+
+
+def _is_one(expr: Expr, symbols: Mapping[str, int]) -> bool:
+    """Whether an expression is 1; where it divides by 0 it is not."""
+    try:
+        return expr.evaluate(symbols) == 1
+    except ExprError:
+        return False
 
 
 def memory_where(meta: g.TensorMeta, symbols: Mapping[str, int]) -> Memory | None:

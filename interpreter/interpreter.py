@@ -39,7 +39,7 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import ConstantOp, NumberOp, RefineOp, number_type
 from xdsl_exir.dialects.expr import Expr
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.promotion import NUMBER_DTYPE, Operand
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, UNROUNDED, Operand
 from xdsl_exir.dialects.sym_ops import SYM_OPS, SymOp
 from xdsl_exir.dialects.tensors import (
     SymBoolType,
@@ -127,7 +127,7 @@ def promoted(
     """Arguments with those that promote in the computation dtype, integers as the floats that the results are.
 
     `options` are those of its function's registration: reduced floats come as float32 unless `raw`, rounded to the
-    computation dtype unless `exact`.
+    computation dtype unless that is `UNROUNDED`.
     """
     raw = options["raw"]
     rest = arguments if raw else {name: raise_precision(value) for name, value in arguments.items()}
@@ -142,8 +142,9 @@ def promoted(
     target = dtype.numpy if raw else opmath(dtype.numpy)
 
     def cast(name: str) -> Any:
-        value = arguments[name] if name == options["exact"] else _cast(arguments[name], dtype.numpy)
-        return _cast(value, target)
+        value = arguments[name]
+        exact = name == UNROUNDED.get(op.SPEC.qualified_name) and np.size(value) == 1
+        return _cast(value if exact else _cast(value, dtype.numpy), target)
 
     return rest | {name: cast(name) for name in names}
 

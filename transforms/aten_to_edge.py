@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -19,14 +20,21 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xdsl_exir.dialects import edge
-from xdsl_exir.dialects.builder import Builder, Results, computation_dtype, meta, promoting_operands
+from xdsl_exir.dialects.builder import (
+    Builder,
+    Results,
+    computation_dtype,
+    meta,
+    opmath,
+    promoting_operands,
+)
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import NumberOp
 from xdsl_exir.dialects.operator import OperatorDialect, OperatorOp
-from xdsl_exir.dialects.promotion import NUMBER_DTYPE
+from xdsl_exir.dialects.promotion import NUMBER_DTYPE, UNROUNDED
 from xdsl_exir.dialects.signature import STRAIGHT
 from xdsl_exir.dialects.spec import find
-from xdsl_exir.dialects.tensors import is_tensor_type, is_value, number_category
+from xdsl_exir.dialects.tensors import is_tensor_type, is_value, number_category, tensor_type
 from xdsl_exir.narrowing import is_list
 from xdsl_exir.transforms.layouts import COPY, in_order_of, order_of
 from xdsl_exir.transforms.patterns import KEEP, OperatorPattern, apply_once
@@ -110,6 +118,11 @@ class Specialiser(OperatorPattern):
         if order is not None and in_order is not None:
             target = edge.OPERATORS[in_order]
             explicit, order = {**explicit, "dim_order": order}, None
+        if wide := unrounded_dtype(op, arguments):
+            wanted = meta(op.results[0])
+            type = tensor_type(wanted.shape, wide, wanted.dim_order, wanted.device)
+            computed = builder.build(target, target.SLOTS.bind((), explicit), [type])
+            return builder.call("aten._to_copy", [computed], {"dtype": wanted.dtype})
         # The result's type does not change, so shapes need not be inferred a second time.
         results = builder.build(target, target.SLOTS.bind((), explicit), op.result_types)
         return results if order is None else builder.call(COPY, [results], {"dim_order": order})
@@ -131,6 +144,7 @@ class Specialiser(OperatorPattern):
             if mixed and dtype.category < Category.FLOAT <= result.category:
                 # Integers of several dtypes become floats each by itself: -3 is none of Byte's, but divides them.
                 dtype = result
+            dtype = unrounded_dtype(op, arguments) or dtype
             for name in tensors:
                 explicit[name] = self.as_tensor(builder, arguments[name], dtype)
         # A number where the operator does not promote is a tensor of the number's own dtype.
@@ -155,6 +169,28 @@ class Specialiser(OperatorPattern):
         if isinstance(value.owner, NumberOp):
             return builder.constant(value.owner.number, dtype)
         return builder.call("aten.scalar_tensor", [value], {"dtype": dtype})
+
+
+def unrounded_dtype(op: OperatorOp, arguments: Mapping[str, Any]) -> DType | None:
+    """The dtype, wider than its result's, that an operator computes in so that its `UNROUNDED` operand keeps its number."""
+    name = UNROUNDED.get(op.SPEC.qualified_name)
+    if name is None:
+        return None
+    dtype = meta(op.results[0]).dtype
+    return None if opmath(dtype) is dtype or keeps_number(arguments[name], dtype) else opmath(dtype)
+
+
+def keeps_number(value: Any, dtype: DType) -> bool:
+    """Whether rounding to a reduced float is nothing to an operand; one of several elements is rounded in any case."""
+    if is_value(value) and is_tensor_type(value.type):
+        given = meta(value)
+        is_small = given.dtype.category < Category.FLOAT and given.dtype.bits <= 8
+        return given.dtype is dtype or is_small or given.shape.count(1) < given.ndim
+    if is_value(value):
+        return isinstance(value.owner, NumberOp) and keeps_number(value.owner.number, dtype)
+    with np.errstate(all="ignore"):
+        number = np.array(value, opmath(dtype).numpy)
+        return bool(number.astype(dtype.numpy) == number)
 
 
 class UnusedNumbers(RewritePattern):

@@ -16,7 +16,6 @@ Registration says how floating-point operands arrive:
   float32 where the results are floating-point);
 - `raw=True`: as they are, for functions that move elements and never compute with them;
 - both: in the computation dtype itself, for functions that compare or select;
-- `exact="other"`: this operand is not rounded to the computation dtype first (a number beside float16 tensors);
 - `undefined=(...)`: PyTorch accepts results of these dtypes, but what its own kernel gives for them is undefined, so
   that there is nothing to be equal to: the interpreter refuses them by name.
 
@@ -70,11 +69,8 @@ def impl(
     *names: str,
     promote: bool = False,
     raw: bool = False,
-    exact: str = "",
     undefined: tuple[DType, ...] = (),
     parameters: tuple[str, ...] | None = None,
 ) -> Callable[[F], F]:
     """Registers what computes the operators named, as xDSL's `impl` does for operations. `parameters`, where given, names what it gets."""
-    return IMPLS.register(
-        *names, parameters=parameters, promote=promote, raw=raw, exact=exact, undefined=undefined
-    )
+    return IMPLS.register(*names, parameters=parameters, promote=promote, raw=raw, undefined=undefined)

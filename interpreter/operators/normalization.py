@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.interpreter.interpreter import sum_dtype, wide
 from xdsl_exir.interpreter.operators import Array, impl
@@ -71,16 +72,27 @@ def batch_norm_no_stats(
 def batch_norm_training(
     input: Array, weight: Array | None, bias: Array | None, eps: float, out: tuple[DType, ...]
 ) -> tuple[tuple[Array, Array, Array], Array, Array]:
-    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and variance."""
+    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and unbiased variance, which run."""
     _, exact, variance = moments(input, channel_axes(input))
-    # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
-    mean, invstd = (
-        value.astype(saved.numpy).astype(value.dtype) if saved.bits < 32 else value
-        for value, saved in zip((exact, rsqrt(variance, eps)), out[1:3], strict=True)
-    )
+    count = math.prod(input.shape[axis] for axis in channel_axes(input))
+    saved = out[1]
+
+    def as_saved(value: Array) -> Array:
+        return value.astype(saved.numpy).astype(value.dtype) if saved.bits < 32 else value
+
+    unbiased = variance * np.divide(count, count - 1, dtype=variance.dtype)
+    if saved is dt.BFloat16:
+        # PyTorch has the mean and the sum of squares in the dtype that it saves, and divides in it.
+        squares = as_saved(variance * count)
+        variance, unbiased = (
+            as_saved(squares / as_saved(np.array(number, squares.dtype))) for number in (count, count - 1)
+        )
+        exact = as_saved(exact)
+    # It normalizes with the statistics it saves, which tells where they are short floats.
+    mean, invstd = as_saved(exact), as_saved(rsqrt(variance, eps))
     centred, mean, invstd = input - mean, mean.reshape(-1), invstd.reshape(-1)
     result = normalize_channels(centred, np.zeros_like(mean), invstd, weight, bias)
-    return (result, mean, invstd), exact.reshape(-1), variance.reshape(-1)
+    return (result, mean, invstd), exact.reshape(-1), unbiased.reshape(-1)
 
 
 def channel_axes(input: Array) -> tuple[int, ...]:
@@ -104,13 +116,10 @@ def batch_norm_functional(
         results = batch_norm_no_training(input, weight, bias, running_mean, running_var, eps)
         return *results, running_mean, running_var
     results, mean, variance = batch_norm_training(input, weight, bias, eps, out)
-    count = input.size // input.shape[1]
-    # What runs is the unbiased variance.
-    unbiased = variance * np.divide(count, count - 1, dtype=input.dtype)
     return (
         *results,
         momentum * mean + (1 - momentum) * running_mean,
-        momentum * unbiased + (1 - momentum) * running_var,
+        momentum * variance + (1 - momentum) * running_var,
     )
 
 

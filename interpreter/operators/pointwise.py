@@ -293,15 +293,6 @@ def product_in_c(a: Array, b: Array) -> Array:
     return np.where(lost, to_complex(np.real(along) * np.inf, np.imag(along) * np.inf), plain)
 
 
-FACTORS: dict[str, Callable[[Array, Array], Array]] = {
-    "mul.Tensor": product,
-    "mul.Scalar": product,
-    "div.Tensor": np.true_divide,
-    "div.Scalar": np.true_divide,
-}
-"""Functions that take a number in full precision: float16 times 0.1 is not float16 times float16(0.1)."""
-
-
 def gcd(a: Array, b: Array) -> Array:
     """Euclid's algorithm, as in PyTorch: the smallest integer's absolute value is itself, and its divisors may be negative."""
     dtype = np.result_type(a, b)
@@ -320,6 +311,10 @@ def lcm(a: Array, b: Array) -> Array:
 
 
 BINARY: dict[str, Callable[[Array, Array], Array]] = {
+    "mul.Tensor": product,
+    "mul.Scalar": product,
+    "div.Tensor": np.true_divide,
+    "div.Scalar": np.true_divide,
     "atan2": np.arctan2,
     "hypot": np.hypot,
     "copysign.Tensor": np.copysign,
@@ -383,9 +378,6 @@ def binary(function: Callable[[Array, Array], Array]) -> Callable[..., Array]:
 
     return compute
 
-
-for _name, _binary in FACTORS.items():
-    impl(f"aten.{_name}", promote=True, exact="other")(binary(_binary))
 
 for _name, _binary in BINARY.items():
     impl(f"aten.{_name}", promote=True)(binary(_binary))

@@ -7,14 +7,13 @@ Variances are those of the population.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.tensors import TensorMeta
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import compute_dtype, sum_dtype
-from xdsl_exir.lowering.linalg import LinalgBuilder, itself
+from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.reductions import along, greatest, moments, shaped, size_of
 from xdsl_exir.lowering.scalar import Scalar
 from xdsl_exir.lowering.sizes import Sizes
@@ -122,18 +121,40 @@ def batch_norm_training(
     eps: float,
     out: Out,
 ) -> tuple[tuple[Tensor, Tensor, Tensor], Tensor, Tensor]:
-    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and variance."""
-    exact, variance = moments(b, input, [dim for dim in range(input.ndim) if dim != 1])
-    # PyTorch normalizes with the statistics it saves, which tells where they are short floats.
+    """The normalized input with the mean and reciprocal deviation of each channel that are saved; mean and unbiased variance, which run."""
+    over = [dim for dim in range(input.ndim) if dim != 1]
+    exact, variance = moments(b, input, over)
+    count, saved = size_of(input, over), out[1].dtype
+
+    def unbiased(variance: Scalar) -> Scalar:
+        """Of one value it is infinite, or NaN."""
+        number = s.constant(count, dt.Double)
+        return variance * s.cast(number / (number - 1), variance.dtype)
+
+    def total(variance: Scalar) -> Scalar:
+        return variance * s.cast(s.constant(count, dt.Double), variance.dtype)
+
+    def share(squares: Tensor, number: Dim) -> Tensor:
+        divisor = b.fill(number, (), saved)
+        return b.elementwise(lambda x, count: x / count, [squares, divisor], squares.shape, saved)
+
+    if saved is dt.BFloat16:
+        # PyTorch has the mean and the sum of squares in the dtype that it saves, and divides in it.
+        exact = b.convert(exact, saved)
+        squares = b.elementwise(total, [variance], variance.shape, saved)
+        variance, running = share(squares, count), share(squares, count - 1)
+    else:
+        running = b.elementwise(unbiased, [variance], variance.shape, variance.dtype)
+    # It normalizes with the statistics it saves, which tells where they are short floats.
     mean, invstd = (
-        b.convert(value, saved.dtype) if saved.dtype.bits < 32 else value
-        for value, saved in zip((exact, inverse_deviation(b, variance, eps)), out[1:3], strict=True)
+        b.convert(value, saved) if saved.bits < 32 else value
+        for value in (exact, inverse_deviation(b, variance, eps))
     )
     per_channel = (input.shape[1], *[1] * (input.ndim - 2))
     weight, bias = (shaped_if_given(b, each, per_channel) for each in (weight, bias))
     result = normalized(b, input, mean, invstd, weight, bias, out[0])
-    saved = result, shaped(b, mean, out[1]), shaped(b, invstd, out[2])
-    return saved, b.reshape(exact, out[1].shape), b.reshape(variance, out[1].shape)
+    results = result, shaped(b, mean, out[1]), shaped(b, invstd, out[2])
+    return results, b.reshape(exact, out[1].shape), b.reshape(running, out[1].shape)
 
 
 @lowering("aten._native_batch_norm_legit.no_stats")
@@ -160,22 +181,16 @@ def batch_norm_functional(
         results = batch_norm_no_training(b, input, weight, bias, running_mean, running_var, eps, out)
         return *results, running_mean, running_var
     results, mean, variance = batch_norm_training(b, input, weight, bias, eps, out)
-    count = size_of(input, [dim for dim in range(input.ndim) if dim != 1])
 
-    def unbiased(variance: Scalar) -> Scalar:
-        """What runs. Of one value it is infinite, or NaN."""
-        number = s.constant(count, dt.Double)
-        return variance * s.cast(number / (number - 1), variance.dtype)
-
-    def updated(running: Tensor, current: Tensor, estimate: Callable[[Scalar], Scalar]) -> Tensor:
+    def updated(running: Tensor, current: Tensor) -> Tensor:
         return b.elementwise(
-            lambda old, new: estimate(s.cast(new, old.dtype)) * momentum + old * (1 - momentum),
+            lambda old, new: s.cast(new, old.dtype) * momentum + old * (1 - momentum),
             [running, current],
             running.shape,
             running.dtype,
         )
 
-    return *results, updated(running_mean, mean, itself), updated(running_var, variance, unbiased)
+    return *results, updated(running_mean, mean), updated(running_var, variance)
 
 
 # --- layer and group norm ------------------------------------------------------------------------------------

@@ -633,6 +633,53 @@ def test_copies_that_are_none_at_size_1(forward: Forward, takes_one: bool) -> No
             compare(forward.__name__, [ours], [theirs])
 
 
+def row_of_a_block(m: Any, x: Any) -> Any:
+    y = x * 2
+    z = y[:, :1].reshape(1, -1)
+    y[0].add_(1)
+    return z
+
+
+def reshape_of_a_permutation(m: Any, x: Any) -> Any:
+    y = x * 2
+    z = y.permute(1, 2, 0).reshape(-1)
+    y.add_(1)
+    return z
+
+
+def half_of_the_rows(m: Any, x: Any) -> Any:
+    y = x * 2
+    z = y[::2].mT.reshape(-1)
+    y.add_(1)
+    return z
+
+
+@pytest.mark.parametrize(
+    ("forward", "taken", "refused"),
+    [
+        # A stride is a size too: the rows left out lie between those taken.
+        (row_of_a_block, [(3, 4, 2), (2, 3, 5)], [(1, 3, 2), (3, 1, 2), (2, 3, 1)]),
+        # One dimension of 1 leaves a copy, two do not.
+        (reshape_of_a_permutation, [(3, 4, 2), (3, 1, 2), (3, 4, 1)], [(3, 1, 1)]),
+        (half_of_the_rows, [(5, 3, 2), (5, 3, 1)], [(2, 3, 1), (1, 3, 1)]),
+    ],
+)
+def test_copies_that_are_none_where_sizes_are_1(
+    forward: Forward, taken: list[tuple[int, ...]], refused: list[tuple[int, ...]]
+) -> None:
+    auto = torch.export.Dim.AUTO
+    exported = torch.export.export(
+        Model(forward), (counting(5, 7, 4),), dynamic_shapes={"inputs": ({0: auto, 1: auto, 2: auto},)}
+    )
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))
+    for shape in taken:
+        x = counting(*shape)
+        compare(forward.__name__, flat(run(to_numpy(x).copy())), flat(exported.module()(x)))
+    for shape in refused:
+        with pytest.raises(InputError, match="!= 1"):
+            run(to_numpy(counting(*shape)))
+
+
 def test_dynamic_sizes() -> None:
     def forward(m: Any, x: Any) -> Any:
         y = x * 1
