@@ -35,7 +35,6 @@ from xdsl_exir.dialects.signature import (
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import (
-    AnyTensor,
     SymType,
     is_tensor_type,
     is_value,
@@ -104,6 +103,8 @@ class GraphBuilder:
     """Computed sizes that guards fix: whether one is 1 decides what a squeeze leaves, and what broadcasts."""
     ranges: Ranges = field(default_factory=dict[str, tuple[int | None, int | None]])
     """Of the symbols."""
+    sizes: dict[Dim, Dim] = field(default_factory=dict["Dim", "Dim"])
+    """Those that were settled, and what they are."""
     unlike: list[Expr] = field(default_factory=list["Expr"])
     """What has to hold of symbols so that what is written to one tensor is not seen in another."""
 
@@ -164,9 +165,7 @@ class GraphBuilder:
 
     def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
         """The type of a value as the program describes it, or as it was inferred where that cannot be what it is."""
-        type = value_type(self.graph.values[name], f"{self.source}: value {name}")
-        if self.decided and is_tensor_type(type):
-            type = self.resized(type, {})
+        type = self.settled(value_type(self.graph.values[name], f"{self.source}: value {name}"))
         if self.infers_types and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
             known, seen = tensor_meta(type), tensor_meta(inferred)
             shape = known.shape if same_shape(known.shape, seen.shape) else seen.shape
@@ -174,16 +173,22 @@ class GraphBuilder:
         return type
 
     def settled(self, type: Attribute) -> Attribute:
-        """What an operator gives, in sizes as PyTorch traces them: with what the symbols' ranges decide left out."""
-        if not is_tensor_type(type) or is_static(tensor_meta(type).shape):
+        """A type in sizes as PyTorch traces them: with what guards and the symbols' ranges decide left out."""
+        if (
+            not (self.ranges or self.decided)
+            or not is_tensor_type(type)
+            or is_static(tensor_meta(type).shape)
+        ):
             return type
-        return self.resized(type, self.ranges)
-
-    def resized(self, type: AnyTensor, ranges: Ranges) -> AnyTensor:
         known = tensor_meta(type)
-        sizes = (simplified(size, ranges) if ranges else size for size in known.shape)
-        shape = tuple(self.decided.get(size, size) for size in sizes)
+        shape = tuple(map(self.settled_size, known.shape))
         return tensor_type(shape, known.dtype, None, known.device)
+
+    def settled_size(self, size: Dim) -> Dim:
+        if size not in self.sizes:
+            simpler = simplified(size, self.ranges)
+            self.sizes[size] = self.decided.get(simpler, simpler)
+        return self.sizes[size]
 
     def dtype_of(self, name: str | None) -> DType | None:
         """The dtype of a tensor that the program describes."""
