@@ -509,7 +509,7 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.tensor_split.tensor_indices_or_sections": (
         call(f(2, 7), i(1), 1, results=[f(2, "u0"), f(2, "u1")]),
     ),
-    "aten._chunk_cat": (call([f(5, 3), f(2, 4)], 0, 2),),
+    "aten._chunk_cat": (call([f(5, 3), f(2, 4)], 0, 2), call([f("s0", 3), f(2, 4)], 0, 2)),
     "aten.resize": (call(f(2, 3), [2, 2]),),
     "aten.cat": (call([f(2, 3), f(2, 4)], 1), call([f("s0", 3), f(2, 3)])),
     "aten.column_stack": (call([f(2), f(2, 3)]),),
@@ -593,8 +593,14 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.index_reduce": (call(f(2, 3), 1, i(2), f(2, 2), "amax"),),
     "aten._unsafe_index.Tensor": (call(f(2, 3), [i(4)]),),
     "aten._unsafe_index_put": (call(f(2, 3), [i(4)], f(4, 3)),),
-    "aten._unsafe_masked_index": (call(f(2, 3), b(4), [i(4), i(4)], 2),),
-    "aten._unsafe_masked_index_put_accumulate": (call(f(2, 3), b(4), [i(4), i(4)], f(4)),),
+    "aten._unsafe_masked_index": (
+        call(f(2, 3), b(4), [i(4), i(4)], 2),
+        call(f("s0", 3), b(4), [i(4), i(4)], 2),
+    ),
+    "aten._unsafe_masked_index_put_accumulate": (
+        call(f(2, 3), b(4), [i(4), i(4)], f(4)),
+        call(f("s0", 3), b(4), [i(4), i(4)], f(4)),
+    ),
     "aten.searchsorted.Scalar": (call(f(5), 2),),
     "aten.bucketize.Scalar": (call(2, f(5)),),
     "aten.nonzero_static": (call(f(2, 3), size=4),),

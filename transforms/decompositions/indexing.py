@@ -16,6 +16,7 @@ from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 other_names(
     {
@@ -82,12 +83,11 @@ def within(
     aten: Namespace, self: SSAValue, indices: list[SSAValue | None], wraps: bool
 ) -> list[SSAValue | None]:
     """Indices moved into range; negative ones are in it if it `wraps`."""
+    size_of = Sizes(aten, self)
 
     def clamped(index: SSAValue, dim: int) -> SSAValue:
         length = meta(self).shape[dim]
-        if not isinstance(length, int):
-            raise ExirError("a masked index into a dimension of symbolic size has no decomposition")
-        return aten.clamp(index, -length if wraps else 0, length - 1)
+        return aten.clamp(index, size_of(-length) if wraps else 0, size_of(length - 1))
 
     return [None if index is None else clamped(index, dim) for dim, index in enumerate(indices)]
 

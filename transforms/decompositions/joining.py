@@ -288,12 +288,10 @@ def chunk_cat(aten: Namespace, tensors: Sequence[SSAValue], dim: int, num_chunks
     dim = wrap_dim(dim, meta(tensors[0]).ndim)
 
     def chunks(tensor: SSAValue) -> SSAValue:
-        shape = meta(tensor).shape
-        length = shape[dim]
-        if not isinstance(length, int):
-            raise ExirError(f"aten._chunk_cat: size {length} is symbolic; it has no decomposition then")
+        shape, size_of = meta(tensor).shape, Sizes(aten, tensor)
         behind = len(shape) - dim - 1
-        padded = aten.constant_pad_nd(tensor, [0, 0] * behind + [0, -length % num_chunks], 0)
-        return aten.view(padded, [*sizes(aten, tensor)[:dim], num_chunks, -1])
+        missing = size_of(-shape[dim] % num_chunks)
+        padded = aten.constant_pad_nd(tensor, [0, 0] * behind + [0, missing], 0)
+        return aten.view(padded, [*size_of.all(shape[:dim]), num_chunks, -1])
 
     return aten.cat([chunks(tensor) for tensor in tensors], dim + 1)
