@@ -48,21 +48,21 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
     yield from dict.fromkeys(condition for op in several for condition in equal_symbols(op, ranges.keys()))
 
 
-SAME, OTHER = 840, 846
-"""Numbers for symbols: of many divisors, so that views of them are there, and not 1, which broadcasts."""
+SAME, OTHERS = 840, (846, 834)
+"""Numbers for symbols: of many divisors, so that views of them are there, and not 1, which broadcasts. Others are more, and less."""
 
 
 def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
     """Pairs of an operation's symbols that have to be equal, as the lengths of keys and of values do: it takes them if they are, and where one of
-    them is another number if the other one is that, too."""
+    them is another number, more or less, if the other one is that, too."""
     symbols = sorted(symbols_of(sizes_of(op.operands)) & set(known))
     alike: dict[str, Dim] = dict.fromkeys(symbols, SAME)
     if not holds(op, alike):
         return
     for at, symbol in enumerate(symbols):
-        if not holds(op, alike | {symbol: OTHER}):
+        if not any(holds(op, alike | {symbol: number}) for number in OTHERS):
             for other in symbols[at + 1 :]:
-                if holds(op, alike | {symbol: OTHER, other: OTHER}):
+                if all(holds(op, alike | {symbol: number, other: number}) for number in OTHERS):
                     condition = apply("eq", Expr.symbol(symbol), Expr.symbol(other))
                     assert isinstance(condition, Expr)
                     yield condition
