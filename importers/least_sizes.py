@@ -54,18 +54,25 @@ SAME, OTHERS = 840, (846, 834)
 
 def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
     """Pairs of an operation's symbols that have to be equal, as the lengths of keys and of values do: it takes them if they are, and where one of
-    them is another number, more or less, if the other one is that, too."""
+    them is another number, more or less, if the other one is that, too, and no third one could be instead, as in a product."""
     symbols = sorted(symbols_of(sizes_of(op.operands)) & set(known))
     alike: dict[str, Dim] = dict.fromkeys(symbols, SAME)
     if not holds(op, alike):
         return
-    for at, symbol in enumerate(symbols):
-        if not any(holds(op, alike | {symbol: number}) for number in OTHERS):
-            for other in symbols[at + 1 :]:
-                if all(holds(op, alike | {symbol: number, other: number}) for number in OTHERS):
-                    condition = apply("eq", Expr.symbol(symbol), Expr.symbol(other))
-                    assert isinstance(condition, Expr)
-                    yield condition
+
+    def are_free(*changed: str) -> list[bool]:
+        """Whether these symbols may be more, and less, than the others, all of them."""
+        return [holds(op, alike | dict.fromkeys(changed, number)) for number in OTHERS]
+
+    for symbol in symbols:
+        if any(are_free(symbol)):
+            continue
+        following = [other for other in symbols if other != symbol and all(are_free(symbol, other))]
+        if len(following) == 1:
+            pair = sorted((symbol, *following))
+            condition = apply("eq", *map(Expr.symbol, pair))
+            assert isinstance(condition, Expr)
+            yield condition
 
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:

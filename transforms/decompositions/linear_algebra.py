@@ -16,7 +16,6 @@ from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import apply, max_
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
-from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators.linear_algebra import failure_text
 from xdsl_exir.transforms.decompositions import decomposition, other_names
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -65,13 +64,6 @@ def cdist(aten: Namespace, x1: SSAValue, x2: SSAValue, p: float, compute_mode: i
 
 def is_complex(value: SSAValue) -> bool:
     return meta(value).dtype.category is Category.COMPLEX
-
-
-def static(shape: Sequence[object]) -> list[int]:
-    """A shape whose sizes a rule needs as numbers. Raises `ExirError` for symbolic ones."""
-    if any(not isinstance(size, int) for size in shape):
-        raise ExirError(f"linear algebra that needs the sizes of [{', '.join(map(str, shape))}]")
-    return [size for size in shape if isinstance(size, int)]
 
 
 EPSILON = {dt.Float: 2.0**-23, dt.Double: 2.0**-52, dt.ComplexFloat: 2.0**-23, dt.ComplexDouble: 2.0**-52}
@@ -203,10 +195,10 @@ def lu_solve(aten: Namespace, self: SSAValue, LU_data: SSAValue, LU_pivots: SSAV
 
 @decomposition("aten.linalg_tensorinv")
 def linalg_tensorinv(aten: Namespace, self: SSAValue, ind: int) -> SSAValue:
-    shape = static(meta(self).shape)
+    shape, size_of = meta(self).shape, Sizes(aten, self)
     first, last = shape[:ind], shape[ind:]
-    result = linalg_inv(aten, aten.view(self, [prod(first), prod(last)]))
-    return aten.view(result, [*last, *first])
+    result = linalg_inv(aten, aten.view(self, [size_of(prod(first)), size_of(prod(last))]))
+    return aten.view(result, size_of.all([*last, *first]))
 
 
 @decomposition("aten.linalg_tensorsolve")
@@ -218,11 +210,10 @@ def linalg_tensorsolve(
     order = [d for d in range(rank) if d not in moved] + moved
     if moved:
         self = aten.permute(self, order)
-    shape = static(meta(self).shape)[meta(other).ndim :]
-    count = prod(shape)
-    rows = prod(static(meta(other).shape))
+    shape, size_of = meta(self).shape[meta(other).ndim :], Sizes(aten, self, other)
+    count, rows = size_of(prod(shape)), size_of(prod(meta(other).shape))
     solution = linalg_solve(aten, aten.reshape(self, [rows, count]), aten.reshape(other, [rows]), True)
-    return aten.view(solution, shape)
+    return aten.view(solution, size_of.all(shape))
 
 
 # --- pseudo-inverse, rank, norms -----------------------------------------------------------------------------
@@ -373,11 +364,8 @@ def linalg_cond(aten: Namespace, self: SSAValue, p: float | str | None) -> SSAVa
         return aten.full_like(norm, 0)
     if p is None or p in (2, -2):
         values = linalg_svdvals(aten, self)
-        count = static(meta(values).shape[-1:])[0]
-        first = aten.slice.Tensor(values, -1, 0, 1)
-        last = aten.slice.Tensor(values, -1, count - 1, count)
-        ratio = aten.div.Tensor(last, first) if p == -2 else aten.div.Tensor(first, last)
-        return aten.squeeze.dims(ratio, [-1])
+        first, last = (aten.select.int(values, -1, place) for place in (0, -1))
+        return aten.div.Tensor(last, first) if p == -2 else aten.div.Tensor(first, last)
     inverse, info = aten.linalg_inv_ex(self)
     singular = aten.ne.Scalar(info, 0)
     norms = [linalg_matrix_norm(aten, matrix, p, [-2, -1], False, None) for matrix in (self, inverse)]
@@ -392,8 +380,8 @@ def linalg_cond(aten: Namespace, self: SSAValue, p: float | str | None) -> SSAVa
 def linalg_matrix_power(aten: Namespace, self: SSAValue, n: int) -> SSAValue:
     """By squaring."""
     if n == 0:
-        size = static(meta(self).shape[-1:])[0]
-        return aten.expand(aten.eye(size, dtype=meta(self).dtype), sizes(aten, self))
+        shape = sizes(aten, self)
+        return aten.expand(aten.eye(shape[-1], dtype=meta(self).dtype), shape)
     if n < 0:
         return linalg_matrix_power(aten, linalg_inv(aten, self), -n)
     if n == 1:
@@ -464,9 +452,9 @@ def vander(aten: Namespace, x: SSAValue, N: int | None, increasing: bool) -> SSA
 def linalg_vander(aten: Namespace, x: SSAValue, N: int | None) -> SSAValue:
     """Powers 0 to N - 1 along a new last dimension."""
     x = x if meta(x).ndim else aten.unsqueeze(x, -1)
-    shape = static(meta(x).shape)
-    count = shape[-1] if N is None else N
-    repeated = aten.expand(aten.unsqueeze(x, -1), [*shape, count - 1])
+    shape, size_of = sizes(aten, x), Sizes(aten, x)
+    count = meta(x).shape[-1] if N is None else N
+    repeated = aten.expand(aten.unsqueeze(x, -1), [*shape, size_of(count - 1)])
     powers = aten.cumprod(repeated, -1)
     ones = aten.full([*shape, 1], 1, dtype=meta(powers).dtype)
     return aten.cat([ones, powers], -1)
