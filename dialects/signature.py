@@ -227,10 +227,11 @@ programs at 0 and 1 too, whoever said the 2: that a size is neither was assumed 
 
 def checked_ranges_of(function: Operation) -> dict[str, tuple[int | None, int | None]]:
     """What each symbol is when a function runs: a size of which nobody said the lower end may be any."""
-    return {name: _checked(said) for name, said in ranges_of(function).items()}
+    return {name: checked_range(said) for name, said in ranges_of(function).items()}
 
 
-def _checked(said: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+def checked_range(said: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """What a symbol is when a function runs, of which this was said."""
     low, high = said
     return 0 if low == UNSAID else low, high
 
@@ -273,7 +274,7 @@ def conditions_of(function: Operation) -> list[Dim]:
     ends = [
         condition
         for size, said in derived_ranges_of(function).items()
-        for head, bound in zip(("ge", "le"), _checked(said), strict=True)
+        for head, bound in zip(("ge", "le"), checked_range(said), strict=True)
         if bound is not None and provably(condition := apply(head, size, bound), ranges) is not True
     ]
     return [*guards_of(function), *ends]

@@ -103,8 +103,8 @@ class GraphBuilder:
     """Computed sizes that guards fix: whether one is 1 decides what a squeeze leaves, and what broadcasts."""
     ranges: Ranges = field(default_factory=dict[str, tuple[int | None, int | None]])
     """Of the symbols."""
-    sizes: dict[Dim, Dim] = field(default_factory=dict["Dim", "Dim"])
-    """Those that were settled, and what they are."""
+    checked_ranges: Ranges = field(default_factory=dict[str, tuple[int | None, int | None]])
+    """What they are when the program runs (`signature.checked_range`)."""
     unlike: list[Expr] = field(default_factory=list["Expr"])
     """What has to hold of symbols so that what is written to one tensor is not seen in another."""
 
@@ -165,7 +165,8 @@ class GraphBuilder:
 
     def type_of(self, name: str, inferred: Attribute | None = None) -> Attribute:
         """The type of a value as the program describes it, or as it was inferred where that cannot be what it is."""
-        type = self.settled(value_type(self.graph.values[name], f"{self.source}: value {name}"))
+        type = value_type(self.graph.values[name], f"{self.source}: value {name}")
+        type = self.resized(type, self.checked_ranges)
         if self.infers_types and is_tensor_type(type) and inferred is not None and is_tensor_type(inferred):
             known, seen = tensor_meta(type), tensor_meta(inferred)
             shape = known.shape if same_shape(known.shape, seen.shape) else seen.shape
@@ -173,22 +174,17 @@ class GraphBuilder:
         return type
 
     def settled(self, type: Attribute) -> Attribute:
-        """A type in sizes as PyTorch traces them: with what guards and the symbols' ranges decide left out."""
-        if (
-            not (self.ranges or self.decided)
-            or not is_tensor_type(type)
-            or is_static(tensor_meta(type).shape)
-        ):
+        """What an operator gives, in sizes as PyTorch traces them: with what the symbols' ranges decide left out."""
+        return self.resized(type, self.ranges)
+
+    def resized(self, type: Attribute, ranges: Ranges) -> Attribute:
+        """A type with numbers for sizes that guards or these ranges fix."""
+        if not is_tensor_type(type) or is_static(tensor_meta(type).shape):
             return type
         known = tensor_meta(type)
-        shape = tuple(map(self.settled_size, known.shape))
+        sizes = (simplified(size, ranges) if ranges else size for size in known.shape)
+        shape = tuple(self.decided.get(size, size) for size in sizes)
         return tensor_type(shape, known.dtype, None, known.device)
-
-    def settled_size(self, size: Dim) -> Dim:
-        if size not in self.sizes:
-            simpler = simplified(size, self.ranges)
-            self.sizes[size] = self.decided.get(simpler, simpler)
-        return self.sizes[size]
 
     def dtype_of(self, name: str | None) -> DType | None:
         """The dtype of a tensor that the program describes."""

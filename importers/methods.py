@@ -34,6 +34,7 @@ from xdsl_exir.dialects.signature import (
     OutputKind,
     OutputSpec,
     RangeAttr,
+    checked_range,
     checked_ranges_of,
 )
 from xdsl_exir.dialects.tensors import (
@@ -90,6 +91,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         given |= {name: copy(build.values[name]) for name in given}
     guards = _guards(build, program)
     build.decided, build.ranges = _decided(guards), program.range_constraints
+    build.checked_ranges = {name: checked_range(said) for name, said in build.ranges.items()}
     outputs = build.build()
     check_ties(program, given)
     _check_seen_as_given(build, given)

@@ -46,3 +46,18 @@ def test_what_is_one_broadcasts(target: str) -> None:
     if target == "native":
         with pytest.raises(ExirError, match="taken to be some"):
             run(torch.randn(3, 4, 0, 0))
+
+
+class AtLeastTwo(torch.nn.Module):
+    def forward(self, x: Any) -> Any:
+        return torch.ones(max(2, x.shape[0])) * 2
+
+
+@pytest.mark.usefixtures("native_tools")
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+def test_what_is_more_only_at_sizes_that_were_not_traced(target: str) -> None:
+    """That a size is neither 0 nor 1 is assumed to trace, and decides nothing of what the program says."""
+    exported = torch.export.export(AtLeastTwo(), (torch.randn(5),), dynamic_shapes=({0: AUTO},))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target)
+    for size in (5, 2, 1, 0):
+        torch.testing.assert_close(torch.as_tensor(run(torch.randn(size))), torch.full((max(2, size),), 2.0))
