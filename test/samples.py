@@ -436,9 +436,17 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "aten.rnn_tanh_cell": (call(f(2, 3), f(2, 4), *_RNN),),
     "aten.rnn_relu_cell": (call(f(2, 3), f(2, 4), *_RNN),),
     # loss
-    "aten.cross_entropy_loss": (call(f(2, 3), i(2)), call(f(2, 3), f(2, 3), f(3))),
-    "aten.multi_margin_loss": (call(f(2, 3), i(2)), call(f(2, 3), i(2), 2, 0.5, f(3), 0)),
-    "aten.multilabel_margin_loss": (call(f(2, 3), i(2, 3)),),
+    "aten.cross_entropy_loss": (
+        call(f(2, 3), i(2)),
+        call(f(2, 3), f(2, 3), f(3)),
+        call(f(2, "s0"), i(2), label_smoothing=0.3),
+    ),
+    "aten.multi_margin_loss": (
+        call(f(2, 3), i(2)),
+        call(f(2, 3), i(2), 2, 0.5, f(3), 0),
+        call(f(2, "s0"), i(2)),
+    ),
+    "aten.multilabel_margin_loss": (call(f(2, 3), i(2, 3)), call(f("s0", "s1"), i("s0", "s1"), 0)),
     "torch_nn._linear_cross_entropy_batch_chunked": tuple(
         call(
             *(t(2, 3), t(4, 3), i(2), t(4), t(4), "mean", -100, 0.0, 1, "balanced", accumulator),

@@ -10,13 +10,13 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, Long
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import apply
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
 from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.loss import MEAN, NONE, SUM
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.arithmetic import choose
 from xdsl_exir.transforms.decompositions import decomposition, other_names
+from xdsl_exir.transforms.decompositions.view import Size, Sizes
 
 other_names(
     {
@@ -205,10 +205,9 @@ def above_zero(aten: Namespace, value: SSAValue) -> SSAValue:
     return choose(aten, aten.gt.Scalar(value, 0), value)
 
 
-def classes_of_last(value: SSAValue) -> Dim:
+def classes_of_last(aten: Namespace, value: SSAValue) -> Size:
     """The number of classes where they are the last dimension; a 0-dim tensor has one."""
-    shape = meta(value).shape
-    return shape[-1] if shape else 1
+    return sizes(aten, value)[-1] if meta(value).ndim else 1
 
 
 @decomposition("aten.multi_margin_loss")
@@ -222,7 +221,7 @@ def multi_margin_loss(
     reduction: int,
 ) -> SSAValue:
     """How far each class comes within the margin of the right one; the mean is over classes too."""
-    classes = classes_of_last(self)
+    classes = classes_of_last(aten, self)
     rows, right = aten.view(self, [-1, classes]), aten.view(target, [-1, 1])
     loss = above_zero(aten, aten.add.Tensor(aten.rsub.Scalar(aten.gather(rows, 1, right), margin), rows))
     loss = loss if p == 1 else aten.mul.Tensor(loss, loss)
@@ -239,7 +238,7 @@ def multi_margin_loss(
 @decomposition("aten.multilabel_margin_loss")
 def multilabel_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, reduction: int) -> SSAValue:
     """How far other classes come within 1 of each of an item's own, which are those before the first -1."""
-    classes = classes_of_last(self)
+    classes = classes_of_last(aten, self)
     rows, own = aten.view(self, [-1, classes]), aten.view(target, [-1, classes])
     places = aten.arange(classes)
     ends = aten.amin(aten.where.ScalarOther(aten.lt.Scalar(own, 0), places, classes), [-1], True)
@@ -255,7 +254,7 @@ def multilabel_margin_loss(aten: Namespace, self: SSAValue, target: SSAValue, re
     )
     loss = aten.div.Scalar(aten.sum.dim_IntList(apart, [1, 2]), classes)
     if reduction == NONE:
-        return aten.view(loss, list(meta(self).shape[:-1]))
+        return aten.view(loss, sizes(aten, self)[:-1])
     return reduced(aten, loss, reduction)
 
 
@@ -355,7 +354,7 @@ def linear_cross_entropy(
         factors = aten.mul.Tensor(factors, aten.index_select(classes, 0, right))
     if mode == MEAN:
         factors = aten.div.Tensor(factors, aten.sum(factors))
-    one_hot = aten.eq.Tensor(aten.arange(meta(linear_weight).shape[0]), aten.unsqueeze(right, 1))
+    one_hot = aten.eq.Tensor(aten.arange(sizes(aten, linear_weight)[0]), aten.unsqueeze(right, 1))
     gaps = aten.sub.Tensor(aten.softmax.int(scores, 1), aten._to_copy(one_hot, dtype=meta(x).dtype))
     gaps = aten.mul.Tensor(gaps, aten.unsqueeze(factors, 1))
     # What is not asked for leaves nothing behind: unused operators are dropped.
@@ -468,16 +467,16 @@ def cross_entropy_loss(
         return loss
     target = cast(aten, target, Long)
     smooth = smoothing(aten, logits, target, weight, reduction, ignore_index)
-    share = label_smoothing / classes_of(logits)
+    share = share_of_class(aten, logits, label_smoothing)
     return aten.add.Tensor(aten.mul.Scalar(loss, 1 - label_smoothing), aten.mul.Scalar(smooth, share))
 
 
-def classes_of(scores: SSAValue) -> int:
-    """The number of classes. Raises `ExirError` where it is symbolic."""
-    size = meta(scores).shape[channel_of(scores)]
-    if not isinstance(size, int):
-        raise ExirError(f"label smoothing over {size} classes: their number must be constant")
-    return size
+def share_of_class(aten: Namespace, scores: SSAValue, smoothing: float) -> float | SSAValue:
+    """What smoothing gives each class of what it takes from the right one."""
+    classes = meta(scores).shape[channel_of(scores)]
+    if isinstance(classes, int):
+        return smoothing / classes
+    return Sizes(aten, scores).number(apply("truediv", smoothing, classes))
 
 
 def smoothing(
@@ -511,7 +510,7 @@ def soft_cross_entropy(
 ) -> SSAValue:
     """Cross-entropy of probabilities; the mean is over items."""
     if label_smoothing > 0:
-        share = label_smoothing / classes_of(logits)
+        share = share_of_class(aten, logits, label_smoothing)
         target = aten.add.Scalar(aten.mul.Scalar(target, 1 - label_smoothing), share)
     product = aten.mul.Tensor(logits, target)
     if weight is not None:
