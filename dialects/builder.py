@@ -50,7 +50,11 @@ def meta(value: SSAValue) -> TensorMeta:
     return tensor_meta(value.type)
 
 
-def sizes(aten: Namespace, value: SSAValue) -> list[int | SSAValue]:
+Size: TypeAlias = int | SSAValue
+"""A size as operators take it: a number, or an SSA value where it is symbolic."""
+
+
+def sizes(aten: Namespace, value: SSAValue) -> list[Size]:
     """A tensor's shape as arguments for `view` or `expand`: constant sizes are ints, the others computed from it."""
     return [
         size if isinstance(size, int) else aten.sym_size.int(value, dim)

@@ -6,11 +6,11 @@ import math
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Bool, Double, DType, Long
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
-from xdsl_exir.transforms.decompositions.matmul import Size, contiguous, transpose
+from xdsl_exir.transforms.decompositions.matmul import contiguous, transpose
 
 
 @decomposition("aten.scaled_dot_product_attention")

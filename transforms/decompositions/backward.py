@@ -13,7 +13,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, DType, Long
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.shapes.loss import MEAN
@@ -21,7 +21,7 @@ from xdsl_exir.transforms.arithmetic import both, choose, computing, product
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, decomposition
 from xdsl_exir.transforms.decompositions.attention import default_scale, masked_scores, repeat_heads
 from xdsl_exir.transforms.decompositions.loss import channel_of, per_class
-from xdsl_exir.transforms.decompositions.matmul import Size, transpose
+from xdsl_exir.transforms.decompositions.matmul import transpose
 from xdsl_exir.transforms.decompositions.resampling import (
     Taps,
     constant_sizes,

@@ -10,14 +10,13 @@ from typing import Any, TypeAlias
 from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.promotion import DEFAULT_DTYPE
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition
 
-Size: TypeAlias = int | SSAValue
 Number: TypeAlias = complex | SSAValue
 
 

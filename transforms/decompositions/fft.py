@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
 from xdsl_exir.dialects.shapes.fft import dims_and_sizes, full_last
 from xdsl_exir.transforms.decompositions import decomposition
-from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 
 # --- what rules share ----------------------------------------------------------------------------------------
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from xdsl.ir import Attribute, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.exir import PythonNumber
 from xdsl_exir.dialects.expr import Expr
@@ -28,10 +28,6 @@ other_names(
         "bucketize.Scalar": "bucketize.Tensor",
     }
 )
-
-
-Size: TypeAlias = int | SSAValue
-"""A size as an argument: a number, or an SSA value if symbolic."""
 
 
 def size(aten: Namespace, tensor: SSAValue, dim: int) -> Size:

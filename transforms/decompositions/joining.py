@@ -7,14 +7,14 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.dialects.expr import Dim, max_
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta, tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
-from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of, rank
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of, rank
 
 # --- other names ---------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Category, Long
 from xdsl_exir.dialects.expr import apply
 from xdsl_exir.dialects.meta import broadcast_shapes, same_shape, wrap_dim
@@ -16,7 +16,7 @@ from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.loss import MEAN, NONE, SUM
 from xdsl_exir.transforms.arithmetic import choose
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-from xdsl_exir.transforms.decompositions.view import Size, Sizes
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 other_names(
     {

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Bool, Category, DType, Long
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dims
@@ -22,9 +22,6 @@ from xdsl_exir.dialects.promotion import promote_types
 from xdsl_exir.dialects.shapes.matmul import cross_dim, expanded_in_all, parse_einsum
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.view import Sizes
-
-Size: TypeAlias = int | SSAValue
-"""A size as argument: constant or computed."""
 
 Number: TypeAlias = int | float | complex
 

@@ -14,14 +14,14 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath
 from xdsl_exir.dialects.dtypes import Byte, Double, DType, Float, Int, Long
 from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import DECOMPOSITIONS, KEEP, decomposition
-from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 
 Tap: TypeAlias = tuple[SSAValue, SSAValue | None]
 """Indices (Long) into a dimension and the weights of what they pick, both vectors; None is 1."""

@@ -7,14 +7,14 @@ from itertools import pairwise
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Bool, Long
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.shapes.slicing import chunk_sizes, split_dim
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-from xdsl_exir.transforms.decompositions.view import Size, Sizes, dims_of, rank
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of, rank
 
 # --- other names ---------------------------------------------------------------------------------------------
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial, reduce
 from math import prod
-from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xdsl_exir.dialects.builder import Namespace, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, Size, meta, sizes
 from xdsl_exir.dialects.exir import NumberOp
 from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
 from xdsl_exir.dialects.expr import prod as product
@@ -24,9 +23,6 @@ from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-
-Size: TypeAlias = int | SSAValue
-"""A size or index as the operators take it."""
 
 SYM_OP_OF = {op.FUNCTION: op for op in reversed(SYM_OPS.values())}
 
