@@ -168,7 +168,7 @@ FOUND = {
     "elements that more rows leave none of": ([F32, "s0", 3], "v1 = torch.tanh(torch.tensor_split(v0[4:], 2)[1])", "v2 = torch.cumulative_trapezoid(v1)", "v1[2:1:1, -1:100] += 2.5"),
     "a computed size that a range fixes": ([F32, 1, "s0"], "v2 = torch.nn.functional.conv1d(v0.reshape(1, 1, -1), torch.arange(1., 3., dtype=v0.dtype).reshape(1, 1, 2), stride=6, dilation=2)", "v1 = torch.nn.functional.mse_loss(v0, v2)"),
     "reflectors of a tall matrix of symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.linalg.householder_product(v0.mT, v0[:, 0])"),
-    "powers and conditions of symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.linalg.vander(v0)", "v2 = torch.linalg.cond(v0)", "v3 = torch.linalg.tensorinv(v0.mT @ v0 + 30 * torch.eye(v0.shape[1]), ind=1)"),
+    "powers and conditions of symbolic sizes": ([F32, "s0", "s1"], "v1 = torch.linalg.vander(v0)", "v2 = torch.linalg.cond(v0)", "v3 = v0.mT @ v0 + 30 * torch.eye(v0.shape[1])", "v4 = torch.linalg.tensorinv(v3, ind=1)", "v5 = torch.linalg.tensorsolve(v3, v0[0])"),
     "a computed size that a guard fixes": ([F32, "s0"], "v2 = torch.nn.functional.lp_pool1d(torch.selu(v0).reshape(1, 1, -1), 2, 5)", "v1 = torch.logsumexp(v2, -2)"),
     "sums that count from zero": ([F32, 3], "v1 = 1 / (-(v0 * 0).abs()).cumsum(0)"),
     "nothing in another shape": ([I32, 2, 0], "v1 = v0 + 1", "v2 = v1.reshape(0, 1, 0)", "v2.lt_(3)"),
