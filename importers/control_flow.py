@@ -68,8 +68,14 @@ def _operands(build: GraphBuilder, node: g.Node, index: int) -> list[SSAValue]:
 
 def _within(build: GraphBuilder, graph: g.Graph, block: Block) -> GraphBuilder:
     """What builds a sub-graph: under autocast where it is called so."""
-    inner = GraphBuilder(graph, block, build.source, decided=build.decided, ranges=build.ranges)
-    inner.checked_ranges = build.checked_ranges
+    inner = GraphBuilder(
+        graph,
+        block,
+        build.source,
+        decided=build.decided,
+        ranges=build.ranges,
+        checked_ranges=build.checked_ranges,
+    )
     inner.autocasts, inner.infers_types = build.autocasts[-1:], build.infers_types
     return inner
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial, reduce
-from itertools import combinations, islice
+from functools import lru_cache
+from itertools import combinations
 from zlib import crc32
 
 from xdsl_exir.dialects import spec
@@ -23,6 +23,7 @@ from xdsl_exir.dialects.expr import (
     ExprError,
     Ranges,
     apply,
+    max_,
     prod,
     provably,
     provably_equal,
@@ -219,7 +220,7 @@ def apart_unless(node: g.Node, before: g.TensorMeta, after: g.TensorMeta) -> Ite
             old, new = (memory_where(meta, symbols) for meta in (before, after))
             if old is not None and new is not None and shares(node, old, new):
                 found.append({*sizes})
-                condition = apply("ne", reduce(partial(apply, "max"), sizes), 1)
+                condition = apply("ne", max_(*sizes), 1)
                 assert isinstance(condition, Expr)
                 yield condition
 
@@ -238,8 +239,9 @@ def _ones(given: Iterable[int | g.Symbolic]) -> dict[Expr, tuple[str, int]]:
         ones.update((Expr.symbol(name), (name, 1)) for name in names)
         if len(names) == 1 and expr not in ones:
             [name] = names
-            values = (value for value in range(2, _FEW) if _is_one(expr, {name: value}))
-            ones.update((expr, (name, value)) for value in islice(values, 1))
+            value = next((value for value in range(2, _FEW) if _is_one(expr, {name: value})), None)
+            if value is not None:
+                ones[expr] = name, value
     return ones
 
 

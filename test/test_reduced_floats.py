@@ -11,6 +11,7 @@ import pytest
 torch: Any = pytest.importorskip("torch")
 
 from differential import to_numpy, to_torch  # noqa: E402
+from modules import Function  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 
@@ -39,15 +40,6 @@ TENSORS = [
 ]
 
 
-class Calls(torch.nn.Module):
-    def __init__(self, call: Call):
-        super().__init__()
-        self.call = call
-
-    def forward(self, x: Any, *others: Any) -> Any:
-        return [self.call(x, other) for other in others or NUMBERS]
-
-
 TARGETS = pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
 
 
@@ -60,20 +52,19 @@ def test_factors_and_divisors_of_one_element(name: str, dtype: Any, target: str)
     tensors = [] if "Scalar" in name else [TENSORS]
     numbers = [] if name == "reversed" else [()]
     for others in (*tensors, *numbers):
-        model = Calls(CALLS[name])
+        model = Function(lambda x, *others: [CALLS[name](x, other) for other in others or NUMBERS])
         program = xdsl_exir.from_exported_program(torch.export.export(model, (x, *others)))
         ours = xdsl_exir.compile(program, target=target).flat([to_numpy(each) for each in (x, *others)])
         made = [to_torch(each) for each in ours]
         torch.testing.assert_close(made, model(x, *others), rtol=0, atol=0, equal_nan=True)
 
 
-class BatchNorm(torch.nn.Module):
-    def forward(self, x: Any, weight: Any, running_mean: Any, running_var: Any) -> Any:
-        running_mean, running_var = running_mean.clone(), running_var.clone()
-        y, mean, invstd = torch.ops.aten.native_batch_norm(
-            x, weight, None, running_mean, running_var, True, 0.5, 1e-5
-        )
-        return y, mean, invstd, running_mean, running_var
+def batch_norm(x: Any, weight: Any, running_mean: Any, running_var: Any) -> Any:
+    running_mean, running_var = running_mean.clone(), running_var.clone()
+    y, mean, invstd = torch.ops.aten.native_batch_norm(
+        x, weight, None, running_mean, running_var, True, 0.5, 1e-5
+    )
+    return y, mean, invstd, running_mean, running_var
 
 
 @TARGETS
@@ -87,8 +78,8 @@ def test_statistics_of_a_batch(dtype: Any, shape: tuple[int, ...], target: str) 
     if shape == (2, 1):
         x, mean, variance = torch.tensor([[-8.5], [-1.765625]]), torch.zeros(1), torch.tensor([3.296875])
     inputs = [each.to(dtype) for each in (x, torch.ones(shape[1]), mean, variance)]
-    program = xdsl_exir.from_exported_program(torch.export.export(BatchNorm(), tuple(inputs)))
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(batch_norm), tuple(inputs)))
     made = xdsl_exir.compile(program, target=target).flat([to_numpy(each) for each in inputs])
     torch.testing.assert_close(
-        [to_torch(each) for each in made], [*BatchNorm()(*inputs)], rtol=0, atol=0, equal_nan=True
+        [to_torch(each) for each in made], [*batch_norm(*inputs)], rtol=0, atol=0, equal_nan=True
     )

@@ -112,13 +112,14 @@ class Specialiser(OperatorPattern):
         if STRAIGHT in op.attributes and op.operands[1].type == op.results[0].type:
             return op.operands[1]
         target = edge.OPERATORS[SCALAR_TWINS.get(name, name)]
-        explicit = self.promote(builder, op, arguments)
+        wide = unrounded_dtype(op, arguments)
+        explicit = self.promote(builder, op, arguments, wide)
         explicit = {given: value for given, value in explicit.items() if given != "memory_format"}
         in_order = in_order_of(op)
         if order is not None and in_order is not None:
             target = edge.OPERATORS[in_order]
             explicit, order = {**explicit, "dim_order": order}, None
-        if wide := unrounded_dtype(op, arguments):
+        if wide is not None:
             wanted = meta(op.results[0])
             type = tensor_type(wanted.shape, wide, wanted.dim_order, wanted.device)
             computed = builder.build(target, target.SLOTS.bind((), explicit), [type])
@@ -127,8 +128,10 @@ class Specialiser(OperatorPattern):
         results = builder.build(target, target.SLOTS.bind((), explicit), op.result_types)
         return results if order is None else builder.call(COPY, [results], {"dim_order": order})
 
-    def promote(self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Arguments with promoting operands cast to the computation dtype, numbers made tensors."""
+    def promote(
+        self, builder: Builder, op: OperatorOp, arguments: Mapping[str, Any], wide: DType | None
+    ) -> Mapping[str, Any]:
+        """Arguments with promoting operands cast to the computation dtype, or to `wide` if that is given; numbers made tensors."""
         # What an overload for numbers computes in is said by its twin for tensors, if it has one.
         computed = edge.OPERATORS[SCALAR_TWINS.get(op.SPEC.qualified_name, op.SPEC.qualified_name)]
         rule = computed.SPEC.dtype_rule
@@ -144,9 +147,8 @@ class Specialiser(OperatorPattern):
             if mixed and dtype.category < Category.FLOAT <= result.category:
                 # Integers of several dtypes become floats each by itself: -3 is none of Byte's, but divides them.
                 dtype = result
-            dtype = unrounded_dtype(op, arguments) or dtype
             for name in tensors:
-                explicit[name] = self.as_tensor(builder, arguments[name], dtype)
+                explicit[name] = self.as_tensor(builder, arguments[name], wide or dtype)
         # A number where the operator does not promote is a tensor of the number's own dtype.
         for slot in layout.slots:
             value = explicit[slot.name]

@@ -80,7 +80,6 @@ def batch_norm_training(
     def as_saved(value: Array) -> Array:
         return value.astype(saved.numpy).astype(value.dtype) if saved.bits < 32 else value
 
-    unbiased = variance * np.divide(count, count - 1, dtype=variance.dtype)
     if saved is dt.BFloat16:
         # PyTorch has the mean and the sum of squares in the dtype that it saves, and divides in it.
         squares = as_saved(variance * count)
@@ -88,6 +87,8 @@ def batch_norm_training(
             as_saved(squares / as_saved(np.array(number, squares.dtype))) for number in (count, count - 1)
         )
         exact = as_saved(exact)
+    else:
+        unbiased = variance * np.divide(count, count - 1, dtype=variance.dtype)
     # It normalizes with the statistics it saves, which tells where they are short floats.
     mean, invstd = as_saved(exact), as_saved(rsqrt(variance, eps))
     centred, mean, invstd = input - mean, mean.reshape(-1), invstd.reshape(-1)

@@ -452,11 +452,11 @@ def vander(aten: Namespace, x: SSAValue, N: int | None, increasing: bool) -> SSA
 def linalg_vander(aten: Namespace, x: SSAValue, N: int | None) -> SSAValue:
     """Powers 0 to N - 1 along a new last dimension."""
     x = x if meta(x).ndim else aten.unsqueeze(x, -1)
-    shape, size_of = sizes(aten, x), Sizes(aten, x)
-    count = meta(x).shape[-1] if N is None else N
-    repeated = aten.expand(aten.unsqueeze(x, -1), [*shape, size_of(count - 1)])
+    shape, size_of = meta(x).shape, Sizes(aten, x)
+    count = shape[-1] if N is None else N
+    repeated = aten.expand(aten.unsqueeze(x, -1), size_of.all([*shape, count - 1]))
     powers = aten.cumprod(repeated, -1)
-    ones = aten.full([*shape, 1], 1, dtype=meta(powers).dtype)
+    ones = aten.full(size_of.all([*shape, 1]), 1, dtype=meta(powers).dtype)
     return aten.cat([ones, powers], -1)
 
 
