@@ -106,7 +106,11 @@ def unlike(function: FuncOp) -> Iterator[Operation]:
     seen = set[Any]()
     for op in function.body.block.ops:
         may = (
-            "pointwise" not in op.SPEC.tags and op.SPEC.qualified_name not in ASSERTED
+            (
+                "pointwise" not in op.SPEC.tags
+                or symbols_of(sizes_of(op.operands)) != symbols_of(sizes_of(op.results))
+            )
+            and op.SPEC.qualified_name not in ASSERTED
             if isinstance(op, OperatorOp)
             else isinstance(op, RefineOp)
         )

@@ -868,7 +868,10 @@ class Expected:
     def __init__(self, program: Program, inputs: Sequence[torch.Tensor]):
         self.names = [*program.outputs, *(f"{input.name} afterwards" for input in program.inputs)]
         self.results = [r.detach().clone() for r in evaluate(program, [i.clone() for i in inputs])]
-        noises = map(Noise, ("mixed", "more", "less", "cancelled"))
+        noises = [
+            *(Noise("mixed", random.Random(n)) for n in range(4)),
+            *map(Noise, ("more", "less", "cancelled")),
+        ]
         self.runs = [evaluate(program, [i.clone() for i in inputs], noise) for noise in noises]
         try:
             self.exact = evaluate(program, [wider(i.clone()) for i in inputs], wide=True)

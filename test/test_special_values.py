@@ -153,6 +153,20 @@ def test_real_functions_natively(name: str) -> None:
             assert differences_natively(case) == []
 
 
+def test_complex_products_of_infinities() -> None:
+    """An infinite part makes no NaN of those that it has no part in (`aten.bmm`: PyTorch's `mm` is the BLAS's)."""
+    left = torch.tensor([[[complex(1.5, -inf), 0.5 + 2j]], [[1j, 2 - 1j]]])
+    right = torch.tensor([[[complex(1.5, -inf)], [0.5 + 2j]], [[complex(inf, 2)], [3 + 0j]]])
+    for program in (
+        program_of("aten.bmm", left, right),
+        program_of("aten.addbmm", torch.zeros(1, 1) + 0j, left, right),
+    ):
+        module, tensors = program
+        want = torch.bmm(left, right)
+        want = want if len(tensors) == 2 else want.sum(0)
+        assert agrees(to_torch(run(module, tensors)[0]), want).all()
+
+
 BESIDE = ["exp", "tanh", "tan", "sigmoid", "special_exp2", "addcmul", "addcdiv", "lerp.Tensor"]
 
 

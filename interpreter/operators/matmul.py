@@ -7,13 +7,22 @@ import numpy as np
 
 from xdsl_exir.interpreter.interpreter import wide
 from xdsl_exir.interpreter.operators import Array, impl
+from xdsl_exir.interpreter.operators.pointwise import to_complex
 
 Number = int | float | complex
 
 
 @impl("aten.mm", "aten.bmm")
 def matmul(self: Array, mat2: Array) -> Array:
-    return np.matmul(wide(self), wide(mat2))
+    return product(wide(self), wide(mat2))
+
+
+def product(left: Array, right: Array) -> Array:
+    """Matrix products. Of complex numbers BLAS makes NaN of infinite ones, which their parts, each a sum of products, need not be."""
+    if not np.iscomplexobj(left) or (np.isfinite(left).all() and np.isfinite(right).all()):
+        return np.matmul(left, right)
+    (a, b), (c, d) = ((np.real(each), np.imag(each)) for each in (left, right))
+    return to_complex(np.matmul(a, c) - np.matmul(b, d), np.matmul(a, d) + np.matmul(b, c))
 
 
 def scaled_sum(self: Array, product: Array, beta: Number, alpha: Number) -> Array:
@@ -32,7 +41,9 @@ def addmm(self: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) ->
 
 @impl("aten.addbmm")
 def addbmm(self: Array, batch1: Array, batch2: Array, beta: Number, alpha: Number) -> Array:
-    return scaled_sum(self, np.tensordot(wide(batch1), wide(batch2), axes=([0, 2], [0, 1])), beta, alpha)
+    batches, rows, inner = batch1.shape
+    left = batch1.transpose(1, 0, 2).reshape(rows, batches * inner)
+    return scaled_sum(self, matmul(left, batch2.reshape(batches * inner, batch2.shape[2])), beta, alpha)
 
 
 @impl("aten.addmv")

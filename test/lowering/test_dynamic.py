@@ -470,6 +470,16 @@ def test_numbers_that_decided_a_branch(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
+def test_sizes_of_pointwise_operators_that_hold_for_some(target: str) -> None:
+    """PyTorch says that the angles have one row, as of two and three columns, and of one there is none."""
+    program = export(lambda self, x: torch.rad2deg(x[:, 0:-1:2]).t_() * 1, (rand(1, 3),), ({1: Dim.AUTO},))
+    run = xdsl_exir.compile(program, target)
+    np.testing.assert_allclose(run(np.ones((1, 2), np.float32)), [[57.29578]], rtol=1e-6)
+    with pytest.raises(InputError, match=r"s\d+ = 1; not s\d+ >= 2"):
+        run(np.ones((1, 1), np.float32))
+
+
+@pytest.mark.parametrize("target", TARGETS)
 def test_assertions_of_the_graph(target: str) -> None:
     program = export(
         lambda self, x, y: torch.cat([x, y]), (rand(5), rand(6)), ({0: Dim.DYNAMIC}, {0: Dim.DYNAMIC})
