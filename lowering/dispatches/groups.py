@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import CopyOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -168,7 +168,7 @@ def linalg_function(
     """A block of operators as a function on memrefs around linalg on tensors, its results written to its last arguments;
     symbols come before the others."""
     lowered = linalg_of(block, [value.type for value in outputs])
-    if large and not any(map(begins_anew, lowered.walk())):
+    if large and not any(map(is_repeated, lowered.walk())):
         lowered.attributes[LARGE] = UnitAttr()
     apart = len({value.dtype for value in arguments[len(arguments) - len(outputs) :]}) == len(outputs)
     if apart or not any(isinstance(op, WRITES) for op in lowered.walk()):
@@ -176,15 +176,14 @@ def linalg_function(
     return destination_style(lowered, arguments)
 
 
-def begins_anew(op: Operation) -> bool:
-    """Whether loops that no threads can share are around those that they can, which would begin anew in each turn: a reduction, or the
-    steps of an algorithm over one group of matrices after the other."""
-    if not isinstance(op, GenericOp):
-        return False
-    kinds = [kind.data for kind in op.iterator_types]
+def is_repeated(op: Operation) -> bool:
+    """Whether steps of an algorithm over one group of matrices after the other are around an operation: threads would begin anew in each."""
     around = op.parent_op()
-    in_steps = isinstance(around, scf.ForOp) and isinstance(around.parent_op(), scf.ForOp)
-    return in_steps or (IteratorType.PARALLEL in kinds and kinds[0] is IteratorType.REDUCTION)
+    return (
+        isinstance(op, GenericOp)
+        and isinstance(around, scf.ForOp)
+        and isinstance(around.parent_op(), scf.ForOp)
+    )
 
 
 def linalg_update(block: Block, arguments: Sequence[Value], into: int) -> FuncOp:

@@ -1,10 +1,11 @@
-"""Groups that pick elements at computed places, in blocks of rows that threads share.
+"""Groups that pick elements at computed places, or reduce outer dimensions, in blocks of rows that threads share.
 
     out[i, j] = x[i, at[j]]      becomes      parallel for first: block(x, at, out, first), which makes some rows of out, from the first one on
 
 MLIR tells by the places that loops read and write whether they depend on one another, so where places are computed it does not. But what linalg makes along its parallel
 dimensions needs nothing else of these. What the group picks from and makes itself is made before, whole. Blocks are functions, as LLVM knows of arguments that they
-lie apart (`lowering.distinct`), and not of what OpenMP takes out of a function.
+lie apart (`lowering.distinct`), and not of what OpenMP takes out of a function. And where MLIR makes the loops of a reduction the outer ones, threads would begin anew in each
+of its steps; a block has all steps of some rows.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ TASKS = range(64, 7, -1)
 that what is computed is the same."""
 FEWEST = 8
 """Rows of a dimension that is cut rather than one further in."""
+THIN = 16
+"""Elements side by side that a vector, or a line of a cache, holds."""
 LOOPS = scf.ForOp | scf.WhileOp
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -50,12 +53,24 @@ Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 def with_blocks(function: FuncOp) -> list[FuncOp]:
     """The functions that a group becomes: itself, and before it that of its blocks, if it has some."""
     picks = [op for op in function.walk() if isinstance(op, tensor.ExtractOp) and is_in_loops(op)]
-    if picks and LARGE in function.attributes:
+    anew = any(map(begins_anew, function.walk()))
+    if LARGE in function.attributes and (picks or anew):
         for dim in dimensions(function):
             block = Blocks(function, {op.tensor for op in picks}, dim)
-            if block.is_made():
+            if not (anew and block.is_thin) and block.is_made():
                 return [block.function(), function]
+    if anew:
+        function.attributes.pop(LARGE, None)
     return [function]
+
+
+def begins_anew(op: Operation) -> bool:
+    """Whether threads would begin anew in each step of a reduction: it is around what they can share."""
+    if not isinstance(op, GenericOp):
+        return False
+    loops = zip(op.iterator_types, op.get_static_loop_ranges(), strict=True)
+    kinds = [kind.data for kind, steps in loops if steps != 1]
+    return IteratorType.PARALLEL in kinds and kinds[0] is IteratorType.REDUCTION
 
 
 def is_in_loops(op: Operation) -> bool:
@@ -94,10 +109,18 @@ class Blocks:
     def __init__(self, group: FuncOp, picked: set[SSAValue], dim: int):
         self.group, self.picked, self.dim = group, picked, dim
         self.writes = writes_of(group)
-        rows = shape_of(self.writes[0].source)[dim]
+        rows, *inner = shape_of(self.writes[0].source)[dim:]
+        beside = 0 if DYNAMIC_INDEX in inner else prod(inner)
+
+        def is_thin(tasks: int) -> bool:
+            return 0 < -(-rows // tasks) * beside < THIN
+
         self.tasks = next(
-            (tasks for tasks in TASKS if rows % tasks == 0), rows if 0 < rows < TASKS[0] else TASKS[0]
+            (tasks for tasks in TASKS if rows % tasks == 0 and not is_thin(tasks)),
+            rows if 0 < rows < TASKS[0] else TASKS[0],
         )
+        self.is_thin = is_thin(self.tasks)
+        """Whether what lies side by side in memory, and a vector takes at once, is in several blocks."""
         self.count = rows // self.tasks if rows > 0 and rows % self.tasks == 0 else None
         """Rows of a block; None if the last one has fewer, or they are not known."""
         self.block = Block(arg_types=[IndexType()] if self.count else [IndexType(), IndexType()])
@@ -232,10 +255,14 @@ class Blocks:
         return self.generic(op, dim) if isinstance(op, GenericOp) else None
 
     def reshaped(self, op: Reshape, dim: int) -> SSAValue | None:
-        """The same of rows, where it leaves the dimension as it is."""
-        groups = [[each.value.data for each in group] for group in op.reassociation]
+        """The same of rows, where it leaves the dimension as it is, but for others of size 1."""
         expands = isinstance(op, tensor.ExpandShapeOp)
-        if [dim] not in groups if expands else len(groups[dim]) > 1:
+        wide = shape_of(op.result if expands else op.src)
+        groups = [
+            [at for at in (each.value.data for each in group) if wide[at] != 1 or (expands and at == dim)]
+            for group in op.reassociation
+        ]
+        if [dim] not in groups if expands else len(groups[dim]) != 1:
             return None
         source = self.rows_of(op.src, groups.index([dim]) if expands else groups[dim][0])
         if source is None:

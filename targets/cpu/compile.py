@@ -92,13 +92,15 @@ transform.named_sequence @bufferize(%module: !transform.any_op {{transform.consu
 transform.named_sequence @parallelize(%module: !transform.any_op {{transform.readonly}}) {{
   %0 = transform.structured.match ops{{["func.func"]}} attributes {{{LARGE}}} in %module
     : (!transform.any_op) -> !transform.any_op
-  %1 = transform.apply_registered_pass "affine-parallelize" with options = {{"max-nested" = 1 : i64}} to %0
+  %1 = transform.apply_registered_pass "affine-loop-normalize" with options = {{"promote-single-iter" = true}} to %0
+    : (!transform.any_op) -> !transform.any_op
+  %2 = transform.apply_registered_pass "affine-parallelize" with options = {{"max-nested" = 1 : i64}} to %1
     : (!transform.any_op) -> !transform.any_op
   transform.yield
 }}
 """
 """Copies become loops: of views that are not contiguous, `memref.copy` would be a call of MLIR's runtime library. A
-parallel region costs a few microseconds: only large groups have one."""
+parallel region costs a few microseconds: only large groups have one, along the outermost loop of more than one step."""
 
 
 @dataclass(frozen=True)

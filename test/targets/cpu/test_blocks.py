@@ -1,7 +1,9 @@
-"""Groups that pick elements, in blocks of rows: which have some, of what rows, and that numbers are PyTorch's, of any sizes and threads."""
+"""Groups that pick elements or reduce outer dimensions, in blocks of rows: which have some, of what rows, and that numbers are PyTorch's, of any
+sizes and threads; and which loops threads share where there are no blocks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import pytest
 from differential import to_numpy, to_torch
 from modules import Function
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.dialects.memref import SubviewOp
 from xdsl.dialects.scf import ParallelOp
@@ -17,9 +19,11 @@ from xdsl.ir import Operation
 from xdsl.parser import Parser
 
 import xdsl_exir
+from xdsl_exir.lowering.mlir import run_passes
 from xdsl_exir.program import context
 from xdsl_exir.runtime.native import plan_program
 from xdsl_exir.targets.cpu.blocks import with_blocks
+from xdsl_exir.targets.cpu.compile import GROUPS, group_text
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -96,6 +100,66 @@ def test_others_stay_as_they_are(text: str) -> None:
     assert not any(isinstance(op, ParallelOp) for op in function.walk())
 
 
+MOST = """
+func.func @most(%x: memref<{leading}{rows}x{columns}xf32>, %out: memref<{leading}{columns}xf32>) attributes {{large, direct}} {{
+  %0 = bufferization.to_tensor %x restrict : memref<{leading}{rows}x{columns}xf32> to tensor<{leading}{rows}x{columns}xf32>
+  %1 = tensor.empty() : tensor<{leading}{columns}xf32>
+  %2 = arith.constant 0xFF800000 : f32
+  %3 = linalg.fill ins(%2 : f32) outs(%1 : tensor<{leading}{columns}xf32>) -> tensor<{leading}{columns}xf32>
+  %4 = linalg.generic {{
+      indexing_maps = [affine_map<({dims}d1, d2) -> ({dims}d1, d2)>, affine_map<({dims}d1, d2) -> ({dims}d2)>],
+      iterator_types = [{parallel}"reduction", "parallel"]
+  }} ins(%0 : tensor<{leading}{rows}x{columns}xf32>) outs(%3 : tensor<{leading}{columns}xf32>) {{
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %a, %b : f32
+    linalg.yield %c : f32
+  }} -> tensor<{leading}{columns}xf32>
+  bufferization.materialize_in_destination %4 in restrict writable %out
+    : (tensor<{leading}{columns}xf32>, memref<{leading}{columns}xf32>) -> ()
+  func.return
+}}
+"""
+
+
+def most(leading: str, rows: int, columns: int) -> str:
+    """The largest of each column, of one matrix or of several."""
+    loop, parallel = ("d0, ", '"parallel", ') if leading else ("", "")
+    return MOST.format(leading=leading, rows=rows, columns=columns, dims=loop, parallel=parallel)
+
+
+@pytest.mark.parametrize(
+    ("leading", "columns", "count"), [("", 4096, 64), ("1x", 4096, 64), ("", 256, 16), ("", 1009, None)]
+)
+def test_reductions_of_outer_dimensions_are_cut_along_others(
+    leading: str, columns: int, count: int | None
+) -> None:
+    block, group = functions_of(most(leading, 500, columns))
+    assert any(isinstance(op, ParallelOp) for op in group.walk())
+    out, *_ = (op for op in block.walk() if isinstance(op, SubviewOp))
+    assert out.static_sizes.get_values()[-1] == (count or DYNAMIC_INDEX)
+
+
+@pytest.mark.parametrize("columns", [4, 20, 70, 100])
+def test_columns_that_a_vector_takes_stay_together(columns: int) -> None:
+    [group] = functions_of(most("", 5000, columns))
+    assert "large" not in group.attributes
+
+
+def test_of_several_matrices_each_is_somebodys() -> None:
+    [group] = functions_of(most("8x", 500, 100))
+    assert "large" in group.attributes
+
+
+@pytest.mark.native
+def test_a_loop_of_one_step_is_not_what_threads_share() -> None:
+    call, x = (lambda x: F.pad(x, (1, 1, 1, 1))), torch.randn(1, 24, 50, 50)
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(call), (x,)))
+    [group] = plan_program(program.to("edge")).dispatches.functions.values()
+    loops = run_passes(group_text(group), GROUPS)
+    assert len(re.findall(r"scf.parallel \(%\w+\) = \(%c0\w*\) to \(%c24", loops)) == 2
+    check(xdsl_exir.compile(program, target="native").flat([to_numpy(x)]), call(x))
+
+
 def integers(most: int, *shape: int) -> Any:
     return torch.randint(most, shape)
 
@@ -133,6 +197,11 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
         (torch.randn(1, 67, 40, 30),),
     ),
     "unfold": (lambda x: F.unfold(x, 3, padding=1), (torch.randn(1, 16, 30, 33),)),
+    "argmax of columns": (lambda x: x.argmax(0), (torch.randn(70, 4096),)),
+    "argmax of few columns": (lambda x: x.argmax(0), (torch.randn(4099, 20),)),
+    "argmax of channels": (lambda x: x.argmax(1), (torch.randn(1, 60, 30, 41),)),
+    "logsumexp of channels": (lambda x: (x.logsumexp(1), x.amin(1)), (torch.randn(1, 60, 30, 41),)),
+    "minima of halves": (lambda x: x.min(0), (torch.randn(67, 1009).half(),)),
     "adaptive": (lambda x: F.adaptive_max_pool2d(x, 7)[0], (torch.randn(1, 300, 20, 22),)),
     "no rows": (lambda x, at: x.gather(1, at), (torch.randn(0, 80), integers(80, 0, 70))),
 }
