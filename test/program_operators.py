@@ -147,7 +147,7 @@ INEXACT = [
     "torch.nn.functional.interpolate({f}.reshape(1, 1, -1, 1), size=({j}, 3), mode='bilinear', align_corners={k}, antialias={k})", "torch.nn.functional.interpolate({f}.reshape(1, 1, 1, -1), scale_factor=2, mode='bicubic')",
     "torch.nn.functional.unfold({f}.reshape(1, 1, 1, -1), (1, 2))", "torch.nn.functional.mse_loss({f}, {f0})", "torch.nn.functional.l1_loss({f}, {f0}, reduction='sum')", "torch.nn.functional.smooth_l1_loss({f}, {f0})",
     "torch.nn.functional.huber_loss({f}, {f0})", "torch.nn.functional.kl_div({f}, {f0}, reduction='batchmean')", "torch.nn.functional.binary_cross_entropy_with_logits({f}, {f0}.sigmoid())",
-    "torch.nn.functional.cross_entropy({f}, torch.zeros({f}.shape[0], dtype=torch.int64))", "torch.nn.functional.scaled_dot_product_attention({f}.nan_to_num(0.5, 4, -4), {f}.nan_to_num(0.5, 4, -4), {f})", "torch.nn.functional.pairwise_distance({f}, {f0})",
+    "torch.nn.functional.cross_entropy({f}, torch.zeros({f}.shape[0], dtype=torch.int64))", "torch.nn.functional.scaled_dot_product_attention({f}, {f}, {f})", "torch.nn.functional.pairwise_distance({f}, {f0})",
     "torch.fft.fft({c})", "torch.fft.rfft({f})", "torch.fft.ifft({c}, dim={d})", "torch.fft.fft2({c})", "torch.fft.fftshift({x})", "torch.fft.irfft({c})", "torch.polar({f}.abs(), {f})", "torch.mvlgamma({f}.abs() + 2, {j})",
     "torch.lerp({f}, {f0}, {yf})", "torch.lerp({f}, {f0}, {q})", "torch.addcmul({x}, {x}, {x}, value={n})", "torch.special.multigammaln({f}.abs() + 2, 1)", "torch.igamma({f}.abs(), {f0}.abs())", "torch.igammac({f}.abs(), {q} + {f0}.abs())",
     "torch.scatter_reduce({f}, {d}, torch.zeros_like({f}, dtype=torch.int64), {f}, 'mean')", "torch.scatter_reduce({x}, {d}, torch.zeros_like({x}, dtype=torch.int64), {x}, 'amax', include_self={k})",
@@ -166,7 +166,7 @@ WRITES = [
     "{w}[torch.tensor([0, -1])] = {n}", "{w}[..., torch.tensor([0])] = {n}", "{w}[:, 0] = {w}[:, -1].clone()", "{w}[0] += {y}", "{w}[torch.tensor([0, 0])] += {n}", "{w}[torch.tensor(0)] = {w}[-1].clone()", "{w}[None] = {y}", "{w}[:0] = {n}",
     "{w}.index_put_((torch.tensor([0, 0]),), {w}[0].clone(), accumulate={k})", "{w}.index_put_((torch.tensor([0, -1]),), torch.tensor({n}, dtype={w}.dtype))", "{w}.index_fill_({d}, torch.tensor([{e}]), {n})",
     "{w}.index_add_({d}, torch.tensor([{e}]), {w}.narrow({d}, 0, 1).clone())", "{w}.index_copy_({d}, torch.tensor([{e}]), {w}.narrow({d}, 0, 1).clone())", "{w}.scatter_({d}, torch.zeros_like({w}, dtype=torch.int64), {n})",
-    "{w}.select({d}, {e}).fill_({n})", "{w}.select({d}, 0).add_({n})", "{w}.narrow({d}, {e}, 1).mul_({n})", "{w}.t().add_({n})", "{w}.transpose({d}, {d}).mul_({n})", "{w}.permute(list(range({w}.dim()))[::-1]).copy_({y}.clone())",
+    "{w}.select({d}, {e}).fill_({n})", "{w}.select({d}, 0).add_({n})", "{w}.narrow({d}, {e}, 1).mul_({n})", "{w}.t().add_({n})", "{w}.transpose({d}, {d}).mul_({n})", "{w}.permute(list(range({w}.dim()))[::-1]).copy_({y})",
     "{w}.diagonal().fill_({n})", "{w}.diagonal().add_({n})", "{w}.fill_diagonal_({n})", "{w}.view(-1).add_({n})", "{w}.view(-1)[::2].zero_()", "{w}.flatten().zero_()", "{w}.reshape(-1).mul_({n})", "{w}.unsqueeze({d}).add_({y})",
     "{w}.squeeze().sub_({n})", "{w}.movedim({d}, {d}).fill_({n})", "{w}.expand({w}.shape).add_({n})", "torch.broadcast_to({w}, {w}.shape).mul_({n})", "torch.broadcast_tensors({w}, {w})[0].add_({n})", "{w}.unfold({d}, 1, 1).fill_({n})",
     "{w}.unfold({d}, 2, 2).mul_({n})", "{w}.split({j}, {d})[-1].add_({n})", "{w}.chunk({j}, {d})[0].zero_()", "{w}.unbind({d})[0].neg_()", "{w}.tensor_split({j}, {d})[0].fill_({n})", "{w}.real.add_({n})", "{w}.imag.fill_({n})",
@@ -174,6 +174,6 @@ WRITES = [
     "{w}.as_strided({w}.shape, {w}.stride()).logical_not_()", "{w}.unflatten({d}, (1, -1)).add_({n})", "{w}.squeeze_()", "{w}.unsqueeze_({d})", "{w}.transpose_({d}, {d})", "{w}.t_()", "{w}.squeeze_({d})", "{w}.swapaxes_({d}, {d})",
     "{w}.tril_()", "{w}.triu_()", "{w}.cumsum_({d})", "{w}.addcmul_({w}.clone(), {w}.clone())", "{w}.lerp_({w}.clone(), 0.5)", "{w}.heaviside_({y})", "{w}.bitwise_xor_({y})", "{w}.copysign_({y})",
     "{w}.clamp_({n}, 3)", "{w}.copy_({y}.expand({w}.shape))", "{w}.view_as({w}).add_({n})", "{w}.narrow({d}, 0, 1).copy_({w}.narrow({d}, -1, 1).clone())", "{w}.flip({d}).add_({n})", "{w}.swapdims(0, -1)[0].fill_({n})",
-    "{w}.diagonal({e}, {d}, {d}).copy_({y}.clone())", "{w}.mT.fill_({n})", "{w}.mT.mul_({n})", "{w}.T[0].fill_({n})", "torch.meshgrid({w}, indexing='ij')[0].add_({n})", "torch.atleast_2d({w}).add_({n})", "torch.nn.functional.relu_({w})", "torch.nn.functional.relu({w}, inplace=True)",
+    "{w}.diagonal({e}, {d}, {d}).copy_({y})", "{w}.mT.fill_({n})", "{w}.mT.mul_({n})", "{w}.T[0].fill_({n})", "torch.meshgrid({w}, indexing='ij')[0].add_({n})", "torch.atleast_2d({w}).add_({n})", "torch.nn.functional.relu_({w})", "torch.nn.functional.relu({w}, inplace=True)",
 ]  # fmt: skip
 """Statements that write. Some write to a copy, that is for PyTorch to know."""

@@ -171,6 +171,16 @@ def _select(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) ->
     ]
 
 
+@view("aten.unfold")
+def _unfold(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
+    """Windows, which may overlap. A number has one at most."""
+    dim: int = arguments["dimension"]
+    strides: list[Dim] = list(value.strides) or [1]
+    between = strides[dim]
+    strides[dim] = between * arguments["step"]
+    return [replace(value, shape=shapes[0], strides=(*strides, between)[-len(shapes[0]) :])]
+
+
 @view("aten.view_as_real")
 def _view_as_real(value: Value, shapes: Sequence[Shape], arguments: dict[str, Any]) -> list[Value | None]:
     strides = (*(2 * stride for stride in value.strides), 1)

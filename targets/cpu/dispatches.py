@@ -419,15 +419,14 @@ REDUCED = {
 
 
 def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
-    """A reduction over dimensions that lie behind one another, before others that are long enough for vectors."""
+    """A reduction over dimensions that lie behind one another, but for some of size 1, before others that are long enough for vectors."""
     a, source = op.arguments(), op.operands[0]
-    shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
-    given = a["dim"]
-    dims = (
-        sorted(dim % len(shape) for dim in ([given] if isinstance(given, int) else given or []))
-        if shape
-        else []
-    )
+    dtypes = (meta_of(source).dtype, meta_of(op.results[0]).dtype)
+    given = [a["dim"]] if isinstance(a["dim"], int) else a["dim"] or []
+    sizes = shape_of(source)
+    steps = [dim for dim, size in enumerate(sizes) if size != 1]
+    shape = [sizes[dim] for dim in steps]
+    dims = [at for at, dim in enumerate(steps) if dim in given or dim - len(sizes) in given]
     same = dtypes[0] is dtypes[1] or dtypes == (dt.Int, dt.Long)
     together = dims == list(range(dims[0], dims[-1] + 1)) and dims[-1] < len(shape) - 1 if dims else False
     if not together or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):

@@ -2,6 +2,7 @@
 
 cdist(x, y, 1)                 becomes    sum(abs(unsqueeze(x, -2) - unsqueeze(y, -3)), [-1])
 cdist(x, y) of long rows       becomes    sqrt(relu(sum(x * x) + sum(y * y).t() - 2 * x @ y.t())), in float64
+pdist(x, 1)                    becomes    cdist(x, x, 1) above its diagonal
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ from xdsl_exir.dialects.signature import ranges_around
 from xdsl_exir.lowering.operators.linear_algebra import is_by_product
 from xdsl_exir.targets.cpu.row_forms import FLOATS, SHORT, Arguments, Form
 from xdsl_exir.transforms.patterns import KEEP
+
+BY_DIFFERENCES = 2
+"""The mode of cdist that takes no product (`donot_use_mm_for_euclid_dist`)."""
 
 
 def distances(aten: Namespace, a: Arguments) -> Results:
@@ -43,6 +47,18 @@ def distances(aten: Namespace, a: Arguments) -> Results:
         product = multiply(x1, transposed(aten, x2)) if multiply else combine(aten.mul.Tensor)
         total = aten.where.self(aten.eq.Tensor(total, inf), aten.sub.Tensor(inf, product), total)
     return aten.sqrt(total)
+
+
+def distances_of_pairs(aten: Namespace, a: Arguments) -> Results:
+    """Each pair of rows once. Computing both orders of all, side by side, is several times as fast as picking rows, element by element."""
+    x, rows = a["self"], meta(a["self"]).shape[0]
+    if not isinstance(rows, int):
+        return KEEP
+    every = distances(aten, {"x1": x, "x2": x, "p": a["p"], "compute_mode": BY_DIFFERENCES, "out": a["out"]})
+    if not isinstance(every, SSAValue):
+        return KEEP
+    above = aten.triu_indices(rows, rows, 1, dtype=dt.Long, layout=None, device=None, pin_memory=None)
+    return aten.index.Tensor(every, [aten.select.int(above, 0, end) for end in (0, 1)])
 
 
 def transposed(aten: Namespace, x: SSAValue) -> SSAValue:
@@ -91,5 +107,8 @@ def has_long_rows(x1: SSAValue, x2: SSAValue) -> bool:
     return not isinstance(first[-1], int) or first[-1] > SHORT
 
 
-DISTANCE_FORMS: dict[str, Form] = {"aten._cdist_forward": Form(distances, FLOATS)}
+DISTANCE_FORMS: dict[str, Form] = {
+    "aten._cdist_forward": Form(distances, FLOATS),
+    "aten._pdist_forward": Form(distances_of_pairs, FLOATS),
+}
 """By operator."""

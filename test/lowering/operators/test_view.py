@@ -8,10 +8,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, program_of, run_native  # noqa: E402
+from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
 from interpreter.operators.test_view import TABLE, split_case, t  # noqa: E402
+from modules import Function  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
+import xdsl_exir  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
 
@@ -23,11 +25,30 @@ Call = tuple[str, tuple[Any, ...], dict[str, Any]]
 
 CALLS: list[Call] = [(f"aten.{name}", *split_case(case)) for name, cases in TABLE.items() for case in cases]
 PARTS = 6
+WINDOWS = {
+    "overlap": lambda x: x.unfold(1, 3, 1).sum(-1),
+    "lie apart": lambda x: x.unfold(1, 2, 5) * 2,
+    "of windows": lambda x: x.unfold(0, 2, 1).unfold(1, 3, 2).amax((-2, -1)),
+    "in another order": lambda x: x.unfold(1, 4, 2).transpose(1, 2).reshape(9, -1),
+    "as large as what they see": lambda x: x.mul(2)[0].unfold(0, 3, 1)[:3].relu(),
+    "beside it": lambda x: (y := x.mul(2)[0]).view(3, 3).sub(y.unfold(0, 3, 1)[:3]),
+    "multiplied": lambda x: x.unfold(1, 4, 1) @ x.unfold(1, 4, 1).mT,
+    "returned": lambda x: x.unfold(1, 4, 1),
+}
+"""What is done with windows on rows, which are views."""
 
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_agrees(part: int):
     check_natively(CALLS[part::PARTS])
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_windows(name: str) -> None:
+    call, x = WINDOWS[name], torch.randn(9, 9)
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(call), (x,)))
+    [made] = xdsl_exir.compile(program, "native").flat([x.numpy()])
+    torch.testing.assert_close(to_torch(made), call(x))
 
 
 DTYPES = [

@@ -30,6 +30,9 @@ SHAPES: list[tuple[tuple[int, ...], Any]] = [
     ((33, 2, 131), [0, 1]),
     ((17, 1100), 0),
     ((4, 2, 3, 8), [1]),
+    ((1, 5, 6, 17), [0, 2]),
+    ((2, 6, 1, 5, 24), [1, 3]),
+    ((2, 1, 9), [1]),
 ]
 
 
@@ -77,9 +80,12 @@ def test_kinds(dtype: str) -> None:
         check(Reduced(dim, kinds), draw(dtype, *shape))
 
 
+@pytest.mark.parametrize(
+    ("shape", "dim"), [((9, 40), 0), ((1, 5, 6, 17), [0, 2]), ((2, 6, 1, 5, 24), [1, 3])]
+)
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_they_have_a_kernel(dtype: str) -> None:
-    planned = plan_program(program(Reduced(0, ["sum", "mean", "amax"]), draw(dtype, 9, 40)))
+def test_they_have_a_kernel(dtype: str, shape: tuple[int, ...], dim: Any) -> None:
+    planned = plan_program(program(Reduced(dim, ["sum", "mean", "amax"]), draw(dtype, *shape)))
     kernels = [kernel for kernel in planned.dispatches.kernels.values() if isinstance(kernel, Columns)]
     assert sorted(kernel.kind for kernel in kernels) == ["max", "mean", "sum"]
 

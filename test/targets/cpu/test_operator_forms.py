@@ -94,6 +94,16 @@ def test_distances(width: int, p: float) -> None:
     )
 
 
+@pytest.mark.parametrize("shape", [(30, 17), (30, 3), (2, 5), (1, 5), (0, 5), (4, 0)])
+@pytest.mark.parametrize("p", [0.0, 1.0, 2.0, 3.5, torch.inf])
+def test_distances_of_pairs(shape: tuple[int, ...], p: float) -> None:
+    x = randn(*shape)
+    if x.numel() > 100:
+        x[3, 0], x[5, 1], x[6, 1] = torch.nan, torch.inf, torch.inf
+    [made], [expected] = results([lambda x: torch.nn.functional.pdist(x, p)], [x])
+    torch.testing.assert_close(made, expected, equal_nan=True)
+
+
 @pytest.mark.parametrize("width", [1, 3, 17])
 @pytest.mark.parametrize("batch", [(), (2,), (2, 1)])
 @pytest.mark.parametrize("rows", [20, 30])
