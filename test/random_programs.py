@@ -839,15 +839,15 @@ def perturbed(
     if not value.is_floating_point():
         return value
     wide = value.double()
-    largest = max([magnitude(wide), *(magnitude(o) * min(magnitude(o), 10) for o in operands)])
-    scale = (
-        2 * torch.finfo(value.dtype).eps * (wide.abs() + (10 if DECOMPOSES.search(text) else 0.1) * largest)
-    )
+    eps, sizes = torch.finfo(value.dtype).eps, [magnitude(o) for o in operands]
+    largest = max([magnitude(wide), *(size * min(size, 10) for size in sizes)])
+    scale = 2 * eps * (wide.abs() + (10 if DECOMPOSES.search(text) else 0.1) * largest)
     if not IRRATIONAL.search(text) and all(map(is_coarse, operands)):
         scale = torch.where(coarse(wide), 0, scale)
     changed = wide + noise.signs(wide) * scale
     if noise.kind == "cancelled":
-        changed = torch.where(wide.abs() < scale * (300 if NORMALIZES.search(text) else 1), 0, wide)
+        least = 1000 * eps * max(sizes, default=0.0) if NORMALIZES.search(text) else scale
+        changed = torch.where(wide.abs() < least, 0, wide)
     return torch.where(~wide.isfinite(), wide, changed).to(value.dtype)
 
 
