@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, Ranges, apply, provably_equal
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, condition, provably_equal
 from xdsl_exir.dialects.meta import Shape, as_meta, infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import checked_ranges_of
@@ -40,12 +40,10 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
             if within(value, ranges[symbol]) and not all(holds(op, {symbol: value}) for op in ops):
-                condition = apply("ge", Expr.symbol(symbol), value + 1)
-                assert isinstance(condition, Expr)
-                yield condition
+                yield condition("ge", Expr.symbol(symbol), value + 1)
                 break
-    yield from dict.fromkeys(condition for op in several for condition in of_several(op, ranges))
-    yield from dict.fromkeys(condition for op in several for condition in equal_symbols(op, ranges.keys()))
+    yield from dict.fromkeys(each for op in several for each in of_several(op, ranges))
+    yield from dict.fromkeys(each for op in several for each in equal_symbols(op, ranges.keys()))
 
 
 SAME, OTHERS = 840, (846, 834)
@@ -69,10 +67,7 @@ def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
             continue
         following = [other for other in symbols if other != symbol and all(are_free(symbol, other))]
         if len(following) == 1:
-            pair = sorted((symbol, *following))
-            condition = apply("eq", *map(Expr.symbol, pair))
-            assert isinstance(condition, Expr)
-            yield condition
+            yield condition("eq", *map(Expr.symbol, sorted((symbol, *following))))
 
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
@@ -87,9 +82,7 @@ def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
             symbols = symbols_of([size, said])
             enough = len(symbols) > (0 if isinstance(op, RefineOp) else 1)
             if enough and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
-                condition = apply("eq", size, said)
-                assert isinstance(condition, Expr)
-                yield condition
+                yield condition("eq", size, said)
 
 
 def within(value: int, bounds: tuple[int | None, int | None]) -> bool:

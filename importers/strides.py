@@ -23,6 +23,7 @@ from xdsl_exir.dialects.expr import (
     ExprError,
     Ranges,
     apply,
+    condition,
     max_,
     prod,
     provably,
@@ -220,9 +221,7 @@ def apart_unless(node: g.Node, before: g.TensorMeta, after: g.TensorMeta) -> Ite
             old, new = (memory_where(meta, symbols) for meta in (before, after))
             if old is not None and new is not None and shares(node, old, new):
                 found.append({*sizes})
-                condition = apply("ne", max_(*sizes), 1)
-                assert isinstance(condition, Expr)
-                yield condition
+                yield condition("ne", max_(*sizes), 1)
 
 
 _MOST_ONES = 3

@@ -18,7 +18,7 @@ from xdsl_exir.dialects.expr.limits import (
     ExprError,
     ExprLimitError,
 )
-from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, as_dim, ceildiv, max_, min_, prod
+from xdsl_exir.dialects.expr.nodes import Dim, Expr, apply, as_dim, ceildiv, condition, max_, min_, prod
 from xdsl_exir.dialects.expr.polynomial import linear, multiple
 from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
 from xdsl_exir.dialects.expr.pytorch import to_srepr, to_str
@@ -40,6 +40,7 @@ __all__ = [
     "apply",
     "as_dim",
     "ceildiv",
+    "condition",
     "linear",
     "max_",
     "min_",

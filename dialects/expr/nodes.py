@@ -160,7 +160,12 @@ def apply(function: str, *args: Expr | int | float) -> Dim:
 
     Raises ExprError for an unknown function, a wrong number or kind of arguments, or a constant division by zero.
     """
-    return as_dim(apply_node(function, [as_operand(arg) for arg in args]))
+    return as_dim(condition(function, *args))
+
+
+def condition(function: str, *args: Expr | int | float) -> Expr:
+    """The same as an expression, whatever it is: for what is to hold. Raises as `apply` does."""
+    return apply_node(function, [as_operand(arg) for arg in args])
 
 
 def max_(*dims: Dim) -> Dim:

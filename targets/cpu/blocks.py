@@ -103,6 +103,11 @@ def is_reduction(op: Operation) -> bool:
     return any(kind.data is IteratorType.REDUCTION for kind in kinds)
 
 
+def are_thin(rows: int, inner: Sequence[int]) -> bool:
+    """Whether rows of these sizes, side by side in memory, are less than a vector takes at once."""
+    return DYNAMIC_INDEX not in inner and 0 < rows * prod(inner) < THIN
+
+
 class Blocks:
     """What makes some rows of a group's results along a dimension: its operations once more, of rows where they take rows."""
 
@@ -110,17 +115,12 @@ class Blocks:
         self.group, self.picked, self.dim = group, picked, dim
         self.writes = writes_of(group)
         rows, *inner = shape_of(self.writes[0].source)[dim:]
-        beside = 0 if DYNAMIC_INDEX in inner else prod(inner)
-
-        def is_thin(tasks: int) -> bool:
-            return 0 < -(-rows // tasks) * beside < THIN
-
+        thin = {tasks for tasks in range(1, TASKS[0] + 1) if are_thin(-(-rows // tasks), inner)}
         self.tasks = next(
-            (tasks for tasks in TASKS if rows % tasks == 0 and not is_thin(tasks)),
+            (tasks for tasks in TASKS if rows % tasks == 0 and tasks not in thin),
             rows if 0 < rows < TASKS[0] else TASKS[0],
         )
-        self.is_thin = is_thin(self.tasks)
-        """Whether what lies side by side in memory, and a vector takes at once, is in several blocks."""
+        self.is_thin = self.tasks in thin
         self.count = rows // self.tasks if rows > 0 and rows % self.tasks == 0 else None
         """Rows of a block; None if the last one has fewer, or they are not known."""
         self.block = Block(arg_types=[IndexType()] if self.count else [IndexType(), IndexType()])

@@ -21,6 +21,7 @@ from xdsl_exir.dialects.expr import (
     ExprLimitError,
     apply,
     ceildiv,
+    condition,
     max_,
     min_,
     prod,
@@ -373,6 +374,14 @@ def test_malformed_text(text: str, message: str):
 def test_malformed_srepr(text: str, message: str):
     with pytest.raises(ExprError, match=message):
         Expr.from_srepr(text)
+
+
+def test_conditions() -> None:
+    size = Expr.symbol("s0")
+    assert condition("ge", size, 2) == apply("ge", size, 2)
+    assert isinstance(condition("ge", 3, 2), Expr)
+    with pytest.raises(ExprError, match="unknown function"):
+        condition("about", size, 2)
 
 
 BOMBS = [
