@@ -29,6 +29,8 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
     """What has to hold of a function's symbols beyond its guards: that they are at least 1, or 2, or equal."""
     given = symbols_of(sizes_of(function.body.block.args))
     ranges = {symbol: said for symbol, said in checked_ranges_of(function).items() if symbol in given}
+    if not ranges:
+        return
     of_each: dict[str, list[Operation]] = {}
     several: list[Operation] = []
     for op in unlike(function):

@@ -14,10 +14,10 @@ Number = int | float | complex
 
 @impl("aten.mm", "aten.bmm")
 def matmul(self: Array, mat2: Array) -> Array:
-    return product(wide(self), wide(mat2))
+    return matrix_product(wide(self), wide(mat2))
 
 
-def product(left: Array, right: Array) -> Array:
+def matrix_product(left: Array, right: Array) -> Array:
     """Matrix products. Of complex numbers BLAS makes NaN of infinite ones, which their parts, each a sum of products, need not be."""
     if not np.iscomplexobj(left) or (np.isfinite(left).all() and np.isfinite(right).all()):
         return np.matmul(left, right)

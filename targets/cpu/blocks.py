@@ -52,15 +52,16 @@ Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
 def with_blocks(function: FuncOp) -> list[FuncOp]:
     """The functions that a group becomes: itself, and before it that of its blocks, if it has some."""
+    if LARGE not in function.attributes:
+        return [function]
     picks = [op for op in function.walk() if isinstance(op, tensor.ExtractOp) and is_in_loops(op)]
     anew = any(map(begins_anew, function.walk()))
-    if LARGE in function.attributes and (picks or anew):
-        for dim in dimensions(function):
-            block = Blocks(function, {op.tensor for op in picks}, dim)
-            if not (anew and block.is_thin) and block.is_made():
-                return [block.function(), function]
+    for dim in dimensions(function) if picks or anew else []:
+        block = Blocks(function, {op.tensor for op in picks}, dim)
+        if not (anew and block.is_thin) and block.is_made():
+            return [block.function(), function]
     if anew:
-        function.attributes.pop(LARGE, None)
+        del function.attributes[LARGE]
     return [function]
 
 

@@ -16,6 +16,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, apply, prod
+from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.dispatches.buffers import Buffer, Shape, Value
@@ -422,11 +423,11 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     """A reduction over dimensions that lie behind one another, but for some of size 1, before others that are long enough for vectors."""
     a, source = op.arguments(), op.operands[0]
     dtypes = (meta_of(source).dtype, meta_of(op.results[0]).dtype)
-    given = [a["dim"]] if isinstance(a["dim"], int) else a["dim"] or []
-    sizes = shape_of(source)
+    sizes, given = shape_of(source), [a["dim"]] if isinstance(a["dim"], int) else a["dim"] or []
+    reduced = wrap_dims(given, len(sizes))
     steps = [dim for dim, size in enumerate(sizes) if size != 1]
     shape = [sizes[dim] for dim in steps]
-    dims = [at for at, dim in enumerate(steps) if dim in given or dim - len(sizes) in given]
+    dims = [at for at, dim in enumerate(steps) if dim in reduced]
     same = dtypes[0] is dtypes[1] or dtypes == (dt.Int, dt.Long)
     together = dims == list(range(dims[0], dims[-1] + 1)) and dims[-1] < len(shape) - 1 if dims else False
     if not together or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):
