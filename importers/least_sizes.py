@@ -7,7 +7,7 @@ what is computed by them would be read from beyond the memory. Where a type does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from xdsl_exir.errors import ExirError
 from xdsl_exir.narrowing import is_sequence
 
 
-def least_sizes(function: FuncOp) -> Iterator[Expr]:
+def least_sizes(function: FuncOp, guards: Iterable[Expr]) -> Iterator[Expr]:
     """What has to hold of a function's symbols beyond its guards: that they are at least 1, or 2, or equal."""
     given = symbols_of(sizes_of(function.body.block.args))
     ranges = {symbol: said for symbol, said in checked_ranges_of(function).items() if symbol in given}
@@ -39,13 +39,40 @@ def least_sizes(function: FuncOp) -> Iterator[Expr]:
             of_each.setdefault(symbol, []).append(op)
         if len(symbols) > 1 or isinstance(op, RefineOp):
             several.append(op)
+    equal = dict.fromkeys(each for op in several for each in equal_symbols(op, ranges.keys()))
+    known = [*guards, *equal]
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
-            if within(value, ranges[symbol]) and not all(holds(op, {symbol: value}) for op in ops):
+            sizes = following(symbol, value, known)
+            if within(value, ranges[symbol]) and not all(holds(op, sizes) for op in ops):
                 yield condition("ge", Expr.symbol(symbol), value + 1)
                 break
     yield from dict.fromkeys(each for op in several for each in of_several(op, ranges))
-    yield from dict.fromkeys(each for op in several for each in equal_symbols(op, ranges.keys()))
+    yield from equal
+
+
+def following(symbol: str, value: int, known: Iterable[Expr]) -> dict[str, Dim]:
+    """The symbols that are this value where one of them is: those known to be equal to one of these, or, of 0, to be no more than it."""
+    found: dict[str, Dim] = {symbol: value}
+    pairs = [(str(a), str(b)) for each in known for a, b in no_more(each, value)]
+    while more := {a for a, b in pairs if b in found} - found.keys():
+        found |= dict.fromkeys(more, value)
+    return found
+
+
+def no_more(known: Expr, value: int) -> list[tuple[Expr, Expr]]:
+    """Pairs of symbols of which the first one is this value where the second one is."""
+    if any(arg.head != "symbol" for arg in known.args):
+        return []
+    match known.head, known.args:
+        case "eq", (a, b):
+            return [(a, b), (b, a)]
+        case "le", (a, b) if value == 0:
+            return [(a, b)]
+        case "ge", (a, b) if value == 0:
+            return [(b, a)]
+        case _:
+            return []
 
 
 SAME, OTHERS = 840, (846, 834)

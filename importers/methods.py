@@ -127,7 +127,7 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         function.attributes[RANGES] = DictionaryAttr(attrs)
     ranges = checked_ranges_of(function)
     guards = [guard for guard in (*guards, *dict.fromkeys(build.unlike)) if not provably(guard, ranges)]
-    if guards := [*guards, *least_sizes(function)]:
+    if guards := [*guards, *least_sizes(function, guards)]:
         function.attributes[GUARDS] = ArrayAttr([SymBoolType(guard) for guard in guards])
     return function
 

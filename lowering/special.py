@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -281,10 +282,15 @@ def digamma(x: Scalar) -> Scalar:
     return s.select(x.equals(0), infinite, s.select(pole, math.nan, result))
 
 
+ZETA_OVERFLOW = sys.float_info.max ** (1 / 23)
+"""The power from which on x (x + 1) ... (x + 22), in the last term of PyTorch's sum, overflows."""
+
+
 def zeta(x: Scalar, q: Scalar) -> Scalar:
     """The Hurwitz zeta function: terms up to a = 9 at least, then the Euler-Maclaurin formula (DLMF 25.11.28).
 
-    Infinite for x = 1 and at the poles q = 0, -1, ...; NaN for x < 1, and for other negative q unless x is whole.
+    Infinite for x = 1 and at the poles q = 0, -1, ...; NaN for x < 1, and for other negative q unless x is whole; also where factors that overflow
+    make NaN of terms that are 0, as in PyTorch.
     """
     pole = ~(x < 1) & (q <= 0) & s.floor(q).equals(q)
     undefined = (x < 1) | ((q <= 0) & s.floor(x).differs(x))
@@ -309,6 +315,7 @@ def zeta(x: Scalar, q: Scalar) -> Scalar:
         total = total + factor * (bernoulli / math.factorial(2 * k))
         factor = factor * ((x + (2 * k - 1)) / a) * ((x + 2 * k) / a)
     total = s.select(negligible(power, partial), partial, total)
+    total = s.select(partial.equals(0) & (x > ZETA_OVERFLOW), math.nan, total)
     total = s.select(pole, math.inf, s.select(undefined, math.nan, total))
     return s.select(x.equals(1), math.inf, total)
 

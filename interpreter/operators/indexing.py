@@ -19,6 +19,7 @@ from xdsl_exir.interpreter.interpreter import sum_dtype, wide
 from xdsl_exir.interpreter.introselect import first_places, place_of, sorted_places, sorts_by_steps
 from xdsl_exir.interpreter.operators import Array, impl
 from xdsl_exir.interpreter.operators.symbolic import require
+from xdsl_exir.interpreter.operators.view import fitting
 
 
 def check_index(index: Array, size: int, wraps: bool = False) -> Array:
@@ -163,12 +164,13 @@ def index(self: Array, indices: list[Array | None]) -> Array:
 
 @impl("aten.index_put", raw=True)
 def index_put(self: Array, indices: list[Array | None], values: Array, accumulate: bool) -> Array:
-    if accumulate:
-        result = wide(self).copy()
-        np.add.at(result, index_tuple(self, indices), values)
-    else:
-        result = self.copy()
-        result[index_tuple(self, indices)] = values
+    result = wide(self).copy() if accumulate else self.copy()
+    places = index_tuple(self, indices)
+    with fitting("index_put"):
+        if accumulate:
+            np.add.at(result, places, values)
+        else:
+            result[places] = values
     return result
 
 

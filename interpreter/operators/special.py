@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from math import pi
 from typing import Any, TypeAlias, cast
@@ -23,9 +24,15 @@ def lgamma(self: Array) -> Array:
     return np.where(np.isinf(self), self.dtype.type(np.inf), gammaln(self))
 
 
+ZETA_OVERFLOW = sys.float_info.max ** (1 / 23)
+"""The power from which on x (x + 1) ... (x + 22), in the last term of PyTorch's sum, overflows."""
+
+
 def zeta_of(self: Array, other: Array) -> Array:
-    """The Hurwitz zeta function; PyTorch has no limit of it at infinity."""
-    return np.where(np.isposinf(other) & (self > 1), self.dtype.type(np.nan), hurwitz(self, other))
+    """The Hurwitz zeta function. Where all its terms are 0, factors that overflow make NaN of them in PyTorch."""
+    values = hurwitz(self, other)
+    overflows = (self > ZETA_OVERFLOW) | np.isposinf(other)
+    return np.where(overflows & (values == 0), self.dtype.type(np.nan), values)
 
 
 def spherical_bessel_j0(self: Array) -> Array:

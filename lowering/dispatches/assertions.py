@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.dialects.shapes.indexing import indexed
 from xdsl_exir.dialects.shapes.slicing import slice_size
-from xdsl_exir.dialects.tensors import TensorMeta
+from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
 
 Conditions: TypeAlias = list[tuple[Dim, str]]
 """What has to hold of symbols, and what to say where it does not."""
@@ -48,6 +49,16 @@ def masks_cover(self: TensorMeta, indices: Sequence[TensorMeta | None], **_: Any
     return same_sizes(pairs)
 
 
+def fills(
+    self: TensorMeta, indices: Sequence[TensorMeta | None], values: TensorMeta | NumberMeta, **_: Any
+) -> Conditions:
+    """There are as many values as places for them."""
+    places = indexed(self.shape, indices)
+    pairs = zip(reversed(values.shape), reversed(places), strict=False)
+    known = [(size, count) for size, count in pairs if count is not None]
+    return masks_cover(self, indices) + same_sizes(known)
+
+
 def is_in_range(self: TensorMeta, dim: int, index: Dim, **_: Any) -> Conditions:
     """An index that the program computes is in its dimension."""
     size = self.shape[dim]
@@ -67,7 +78,7 @@ def has_length(
 UNCHECKED: dict[str, Callable[..., Conditions]] = {
     "aten.squeeze.dims": stays,
     "aten.expand": expands,
-    "aten.index_put": masks_cover,
+    "aten.index_put": fills,
 }
 """What PyTorch takes for granted when it traces these, without a guard."""
 

@@ -356,7 +356,7 @@ def by_products(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results
         seen = [seen_by(aten, part, dim, tap, taps, step, apart) for part in seen for tap in range(taps)]
     size_of, seen_in = Sizes(aten, seen[0]), meta(seen[0]).shape[1:]
     columns = aten.cat([aten.unsqueeze(part, 1) for part in seen], 1)
-    columns = aten.view(columns, [groups, per_group * prod(kernel), size_of(size_of.together(seen_in))])
+    columns = aten.view(columns, [groups, per_group * prod(kernel), size_of.flat(seen_in)])
     filters = aten.view(a["weight"], [groups, outputs // groups, per_group * prod(kernel)])
     made = aten.view(aten.bmm(filters, columns), [outputs, *size_of.all(seen_in)])
     made = aten.permute(made, [1, 0, *range(2, len(weight))])

@@ -341,7 +341,7 @@ def layer_norm(aten: Namespace, a: Arguments) -> Results:
     if 0 in shape or (len(inner) < 2 and not is_of_unknown_width(a)):
         return itself("native_layer_norm")(aten, a)
     size_of, outer = Sizes(aten, a["input"]), shape[: -len(inner)]
-    length = size_of(size_of.together(shape[-len(inner) :]))
+    length = size_of.flat(shape[-len(inner) :])
     made = normalized(aten, as_rows(aten, a["input"], [*size_of.all(outer), length]), a["eps"])[0]
     for scale_or_shift, factor in ((aten.mul.Tensor, a["weight"]), (aten.add.Tensor, a["bias"])):
         if factor is not None:
@@ -363,7 +363,7 @@ def batch_norm(aten: Namespace, a: Arguments) -> Results:
     if shape[0] == 1 and len(shape) > 2:
         return channels_scaled(aten, a, shape[1]), None, None
     size_of, order = Sizes(aten, x), [1, 0, *range(2, len(shape))]
-    length = size_of(size_of.together(shape[dim] for dim in order[1:]))
+    length = size_of.flat(shape[dim] for dim in order[1:])
     seen = aten.view(aten.permute(x, order), [size_of(shape[1]), length])
     made = normalized(aten, seen, a["eps"])[0]
     made = aten.permute(aten.view(made, size_of.all([shape[dim] for dim in order])), order)

@@ -23,7 +23,7 @@ from xdsl.dialects.func import FuncOp  # noqa: E402
 from xdsl.parser import Parser  # noqa: E402
 
 import xdsl_exir  # noqa: E402
-from xdsl_exir.errors import InputError, UnsupportedError  # noqa: E402
+from xdsl_exir.errors import ExirError, InputError, UnsupportedError  # noqa: E402
 from xdsl_exir.interpreter.operators.symbolic import AssertionFailed  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.lowering.mlir import run_passes  # noqa: E402
@@ -477,6 +477,70 @@ def test_sizes_of_pointwise_operators_that_hold_for_some(target: str) -> None:
     np.testing.assert_allclose(run(np.ones((1, 2), np.float32)), [[57.29578]], rtol=1e-6)
     with pytest.raises(InputError, match=r"s\d+ = 1; not s\d+ >= 2"):
         run(np.ones((1, 1), np.float32))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_sizes_that_are_zero_where_others_are(target: str) -> None:
+    """Places and the values for them are as many; no more rows are picked than there are."""
+
+    def put(self: Any, x: Any, places: Any, values: Any) -> Any:
+        written = x.clone()
+        written[:, places] = values
+        return written
+
+    def count(self: Any, x: Any, columns: Any) -> Any:
+        return torch.zeros_like(x).scatter_add(1, columns, torch.ones_like(columns, dtype=x.dtype))
+
+    x = rand(2, 8)
+    run = xdsl_exir.compile(
+        export(put, (x, torch.arange(3), rand(2, 3)), ({}, {0: Dim.AUTO}, {1: Dim.AUTO})), target
+    )
+    np.testing.assert_array_equal(run(x, torch.arange(0), rand(2, 0)), x)
+    with pytest.raises(InputError, match=r"not s\d+ == s\d+"):
+        run(x, torch.arange(0), rand(2, 3))
+    run = xdsl_exir.compile(
+        export(count, (rand(3, 8), torch.ones(2, 4).long()), ({0: Dim.AUTO},) * 2), target
+    )
+    assert run(rand(0, 8), torch.ones(0, 4).long()).shape == (0, 8)
+    np.testing.assert_array_equal(
+        run(rand(2, 8), torch.ones(1, 4).long()), np.eye(8)[1:2].repeat(2, 0) * [[4], [0]]
+    )
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_values_that_are_fewer_than_places(target: str) -> None:
+    """PyTorch's tracer takes it that there are as many; where there are fewer, memory behind them was read."""
+
+    def put(self: Any, x: Any, values: Any) -> Any:
+        written = x.clone()
+        written[:, torch.tensor([0, 4, 2])] = values
+        return written
+
+    def put_found(self: Any, x: Any, mask: Any) -> Any:
+        return x.index_put((torch.tensor([0, 4, 2]),), mask.nonzero()[:, 0].float())
+
+    x, values = rand(2, 8), rand(2, 4)
+    run = xdsl_exir.compile(export(put, (x, rand(2, 3)), ({}, {1: Dim.AUTO})), target)
+    assert run(x, values[:, :3].contiguous())[0, 4] == values[0, 1]
+    with pytest.raises(ExirError, match=r"index_put: sizes do not fit|elements along a dimension are not 3"):
+        run(x, values[:, :2].contiguous())
+    run = xdsl_exir.compile(export(put_found, (rand(8), torch.tensor([0, 1, 1, 1])), ({}, {})), target)
+    np.testing.assert_array_equal(run(rand(8), torch.tensor([1, 1, 0, 1]))[[0, 4, 2]], [0, 1, 3])
+    with pytest.raises(ExirError, match=r"index_put: sizes do not fit|elements along a dimension are not 3"):
+        run(rand(8), torch.tensor([1, 0, 0, 1]))
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("shape", [(0, 3, 0, 5), (2, 3, 0, 5), (0, 3, 4, 5)])
+def test_batches_laid_flat_of_no_elements(target: str, shape: tuple[int, ...]) -> None:
+    """A view finds no size of -1 where another one is 0."""
+    program = export(
+        lambda self, x: torch.nn.functional.group_norm(x @ x.mT, 3),
+        (rand(2, 3, 4, 5),),
+        ({0: Dim.AUTO, 2: Dim.AUTO},),
+    )
+    run = xdsl_exir.compile(program, target)
+    assert run(np.zeros(shape, np.float32)).shape == (*shape[:3], shape[2])
 
 
 @pytest.mark.parametrize("target", TARGETS)

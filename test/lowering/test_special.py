@@ -162,6 +162,12 @@ def test_zeta_over_its_range():
     np.testing.assert_allclose(native("special_zeta", x, q), expected, rtol=1e-12)
 
 
+def test_zeta_of_powers_that_overflow():
+    x = torch.tensor([2.4e13, 2.7e13, 1e30, torch.inf], dtype=torch.float64)[:, None]
+    q = torch.tensor([0.5, 1.0, 1.5, 9e18, torch.inf, -3.5, -3.0], dtype=torch.float64)
+    np.testing.assert_array_equal(native("special_zeta", x, q), torch.special.zeta(x, q).numpy())
+
+
 NAMES = f"{HALVES_TOO} {SINGLE} {POLYNOMIALS} polygamma special_zeta igamma igammac special_log_ndtr".split()
 
 

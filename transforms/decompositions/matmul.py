@@ -5,7 +5,6 @@ PyTorch chooses some of these forms by strides; here layouts are not known, and 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -26,22 +25,10 @@ from xdsl_exir.transforms.decompositions.view import Sizes
 Number: TypeAlias = int | float | complex
 
 
-def flat_size(*group: Size) -> Size:
-    """The size of dimensions laid flat by a `view`; -1 where the view has to find it."""
-    static = [size for size in group if isinstance(size, int)]
-    if len(static) == len(group):
-        return math.prod(static)
-    return group[0] if len(group) == 1 else -1
-
-
 def laid_flat(aten: Namespace, value: SSAValue, count: int) -> SSAValue:
-    """A tensor with its first dimensions as one, which of no elements a view does not find."""
-    first, rest = sizes(aten, value)[:count], sizes(aten, value)[count:]
-    length = flat_size(*first)
-    if length == -1 and 0 in rest:
-        size_of = Sizes(aten, value)
-        length = size_of(size_of.together(meta(value).shape[:count]))
-    return aten.view(value, [length, *rest])
+    """A tensor with its first dimensions as one."""
+    size_of, shape = Sizes(aten, value), meta(value).shape
+    return aten.view(value, size_of.of_view([size_of.together(shape[:count]), *shape[count:]]))
 
 
 def transpose(aten: Namespace, value: SSAValue) -> SSAValue:
@@ -117,7 +104,9 @@ def kron(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     left, right = ([1] * (rank - meta(value).ndim) + sizes(aten, value) for value in (self, other))
     a = aten.view(self, [size for length in left for size in (length, 1)])
     b = aten.view(other, [size for length in right for size in (1, length)])
-    return aten.view(aten.mul.Tensor(a, b), [flat_size(p, q) for p, q in zip(left, right, strict=True)])
+    size_of = Sizes(aten, a, b)
+    pairs = zip(meta(a).shape[::2], meta(b).shape[1::2], strict=True)
+    return aten.view(aten.mul.Tensor(a, b), [size_of.flat(pair) for pair in pairs])
 
 
 @decomposition("aten.outer", "aten.ger")

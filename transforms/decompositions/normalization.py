@@ -13,7 +13,8 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects.builder import Namespace, cast, meta, opmath, sizes
 from xdsl_exir.dialects.dtypes import Byte, Double, DType
 from xdsl_exir.transforms.decompositions import decomposition, other_names
-from xdsl_exir.transforms.decompositions.matmul import flat_size, laid_flat
+from xdsl_exir.transforms.decompositions.matmul import laid_flat
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 other_names(
     {
@@ -118,10 +119,8 @@ def group_norm(
     bias: SSAValue | None,
     eps: float,
 ) -> SSAValue:
-    samples, channels, *rest = sizes(aten, input)
-    positions = flat_size(*rest)
-    if positions == -1:
-        positions = sizes(aten, aten.view(input, [samples, channels, -1]))[2]
+    samples, channels, *_ = sizes(aten, input)
+    positions = Sizes(aten, input).flat(meta(input).shape[2:])
     return aten.native_group_norm(input, weight, bias, samples, channels, positions, num_groups, eps)[0]
 
 

@@ -18,7 +18,6 @@ from xdsl_exir.dialects.expr import Dim, Expr, ExprError, max_, multiple
 from xdsl_exir.dialects.expr import prod as product
 from xdsl_exir.dialects.meta import broadcast_shapes, wrap_dim
 from xdsl_exir.dialects.shapes.view import infer_size, movedim_order
-from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.dialects.sym_ops import SYM_OPS
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type
 from xdsl_exir.errors import ExirError
@@ -67,6 +66,10 @@ class Sizes:
     def together(self, sizes: Iterable[Dim]) -> Dim:
         """A product of known sizes, each under a name of its own: as one expression it would be taken apart into their symbols."""
         return product(map(self.named, sizes))
+
+    def flat(self, shape: Iterable[Dim]) -> Size:
+        """The size of dimensions laid flat."""
+        return self(self.together(shape))
 
     def of_view(self, shape: Sequence[Dim]) -> list[Size]:
         """The sizes of a view's shape: one that alone is not known is left to the view, where there are elements."""
@@ -219,13 +222,9 @@ def flatten(aten: Namespace, self: SSAValue, start_dim: int, end_dim: int) -> SS
         return aten.view(self, [1])
     if start == end:
         return self
-    kept, size_of = sizes(aten, self), Sizes(aten, self)
-    merged = size_of.together(meta(self).shape[start : end + 1])
-    # A view finds it, unless there may be no elements but for it.
-    others = (*meta(self).shape[:start], *meta(self).shape[end + 1 :])
-    is_found = isinstance(merged, Expr) and 0 not in meta(self).shape and is_static(others)
-    size = -1 if is_found else size_of(merged)
-    return aten.view(self, [*kept[:start], size, *kept[end + 1 :]])
+    shape, size_of = meta(self).shape, Sizes(aten, self)
+    merged = size_of.together(shape[start : end + 1])
+    return aten.view(self, size_of.of_view([*shape[:start], merged, *shape[end + 1 :]]))
 
 
 @decomposition("aten.unflatten.int")

@@ -52,7 +52,7 @@ def restored(
 def count_along(aten: Namespace, self: SSAValue, dims: Sequence[int]) -> Size:
     """How many elements become one."""
     size_of = Sizes(aten, self)
-    return size_of(size_of.together(meta(self).shape[dim] for dim in dims))
+    return size_of.flat(meta(self).shape[dim] for dim in dims)
 
 
 def one_dim(dim: int | None) -> list[int] | None:

@@ -931,6 +931,14 @@ def special_pairs_of_functions() -> Iterator[Call]:
     yield Call(torch.tensor([2.0, inf, nan, 0.5]), torch.tensor([inf, 2.0, 1.0, nan]))
 
 
+@case("special_zeta")
+def zeta_of_powers_that_overflow() -> Iterator[Call]:
+    for dtype in (torch.float32, torch.float64):
+        powers = torch.tensor([2.4e13, 2.7e13, 1e30, inf], dtype=dtype)[:, None]
+        yield Call(powers, torch.tensor([0.5, 1.0, 1.5, 9e18, inf, -3.5, -3.0], dtype=dtype))
+    yield Call(torch.tensor([2**63 - 1, 5]), torch.tensor([2**63 - 1, 3]))
+
+
 @case("igamma igammac")
 def igamma_of_halves() -> Iterator[Call]:
     yield Call(tensor("float16", 5, low=0.5, high=5), tensor("float16", 5, low=0.1, high=5))
