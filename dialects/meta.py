@@ -9,7 +9,9 @@ A size `None` depends on the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import repeat
 from typing import Any, TypeAlias, TypeVar
 
@@ -17,7 +19,7 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import number_type
-from xdsl_exir.dialects.expr import Dim, Expr, provably_equal
+from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
 from xdsl_exir.dialects.registry import Entry, Registry
 from xdsl_exir.dialects.spec import OperatorSpec
@@ -90,9 +92,39 @@ def check_order(order: Sequence[int] | None, rank: int, what: str = "dim_order")
 # --- what shape rules share ----------------------------------------------------------------------------------
 
 
+_assumed: ContextVar[list[Expr] | None] = ContextVar("assumed", default=None)
+
+
+@contextmanager
+def assumptions() -> Generator[list[Expr]]:
+    """Collects the conditions on symbols that rules take to hold as nothing disproves them: an operator is what its rule says where
+    they do."""
+    found: list[Expr] = []
+    token = _assumed.set(found)
+    try:
+        yield found
+    finally:
+        _assumed.reset(token)
+
+
+def may_hold(relation: str, a: Dim, b: Dim) -> bool:
+    """Whether a relation of two sizes is possible: False only where it is disproved."""
+    condition = apply(relation, a, b)
+    proof = provably(condition)
+    found = _assumed.get()
+    if proof is None and found is not None and isinstance(condition, Expr):
+        found.append(condition)
+    return proof is not False
+
+
 def same_size(a: Dim, b: Dim) -> bool:
     """Whether two sizes may be equal: False only where they provably differ."""
-    return a == b or provably_equal(a, b) is not False
+    return a == b or may_hold("eq", a, b)
+
+
+def may_be_at_most(a: Dim, b: Dim) -> bool:
+    """Whether a <= b is possible: False only where it is disproved."""
+    return a <= b if isinstance(a, int) and isinstance(b, int) else may_hold("le", a, b)
 
 
 def same_shape(a: Sequence[Dim], b: Sequence[Dim]) -> bool:
@@ -378,6 +410,7 @@ __all__ = [
     "broadcast_shapes",
     "check",
     "check_shape",
+    "may_be_at_most",
     "numel",
     "pair",
     "promote_types",

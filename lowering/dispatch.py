@@ -25,8 +25,8 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
-from xdsl_exir.dialects.meta import as_meta
+from xdsl_exir.dialects.expr import Dim, Expr, condition_text, prod, provably
+from xdsl_exir.dialects.meta import as_meta, assumptions, infer_result_types
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import (
     OUTPUT,
@@ -36,7 +36,7 @@ from xdsl_exir.dialects.signature import (
     held_ranges_of,
     ranges_of,
 )
-from xdsl_exir.dialects.sizes import is_static, is_symbol
+from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of
 from xdsl_exir.dialects.sizes import symbols_of as free_symbols
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
@@ -198,6 +198,7 @@ class Planner:
     def operator(self, op: OperatorOp) -> None:
         """Makes a dispatch of an operator, or lets it wait for its group."""
         self.assertion(op)
+        self.assumption(op)
         if is_number(op) or is_view(op) or not op.results:
             return  # part of sizes; made when asked for
         self.driver.source = op
@@ -240,6 +241,16 @@ class Planner:
         out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
         for condition, message in ASSERTIONS[name](**arguments, out=out):
             self.require(condition, message)
+
+    def assumption(self, op: OperatorOp) -> None:
+        """Keeps what the shape rule of an operator takes to hold of symbols: PyTorch traces some without a guard, and kernels would
+        read memory that is not there."""
+        if not free_symbols(sizes_of(op.operands)):
+            return
+        with assumptions() as assumed:
+            infer_result_types(op.SPEC, op.arguments(lambda value: as_meta(value.type)))
+        for condition in assumed:
+            self.require(condition, f"{op.SPEC.qualified_name}: not {condition_text(condition)}")
 
     def require(self, condition: Dim, message: str) -> None:
         """Keeps what has to hold of a call's symbols, unless it does for all their values."""

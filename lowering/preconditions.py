@@ -20,14 +20,16 @@ from xdsl.rewriter import Rewriter
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import edge
-from xdsl_exir.dialects.builder import Namespace, meta, sizes
+from xdsl_exir.dialects.builder import Namespace, cast, meta, sizes
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.exir import ConstantOp
+from xdsl_exir.dialects.expr import condition, provably
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import is_tensor_type, is_value, tensor_type
 from xdsl_exir.lowering.index_ranges import INDICES, Known, indices_of
 from xdsl_exir.transforms.decompose_aten import Decomposer
+from xdsl_exir.transforms.decompositions.view import Sizes
 
 ASSERT = "aten._assert_async.msg"
 FLAG = tensor_type((), dt.Bool)
@@ -86,9 +88,25 @@ def picks(op: OperatorOp, known: Known) -> Iterator[Demand]:
         yield Demand(index.value, index.message, index.check)
 
 
+def fills(op: OperatorOp, known: Known) -> Iterator[Demand]:
+    """There is an element for each place that a mask picks."""
+    mask, source = (op.arguments()[name] for name in ("mask", "source"))
+    given, places = meta(source).shape, numel(meta(op.results[0]).shape)
+    if provably(condition("le", places, numel(given))):
+        return
+
+    def check(aten: Namespace) -> SSAValue:
+        picked = aten.expand(cast(aten, mask, dt.Long), sizes(aten, op.results[0]))
+        most = aten.full([], Sizes(aten, source).flat(given), dtype=dt.Long)
+        return aten.le.Tensor(aten.sum.dim_IntList(picked, None), most)
+
+    yield Demand(mask, f"masked_scatter: {numel(given)} elements in source for more places", check)
+
+
 PRECONDITIONS: Mapping[str, Callable[[OperatorOp, Known], Iterator[Demand]]] = {
     **dict.fromkeys(("aten.div.Tensor_mode", "aten.remainder.Tensor", "aten.fmod.Tensor"), divides),
     **dict.fromkeys(INDICES, picks),
+    "aten.masked_scatter": fills,
 }
 """What operators ask of their arguments, but for what is known to hold."""
 

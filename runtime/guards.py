@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import Category
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, condition_text
 from xdsl_exir.dialects.signature import checked_ranges_of, conditions_of
 from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.tensors import SymType, is_tensor_type, number_category, tensor_meta
@@ -128,17 +128,6 @@ def guard_text(condition: Expr, places: Mapping[str, str], values: Mapping[str, 
     """That the symbols of a condition have values for which it does not hold."""
     given = ", ".join(f"{places[s]}: {s} = {values[s]}" for s in sorted(condition.free_symbols()))
     return f"{given}; not {condition_text(condition)}"
-
-
-COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
-
-
-def condition_text(condition: Expr) -> str:
-    """A condition as Python would write it."""
-    if condition.head not in COMPARISONS:
-        return str(condition)
-    left, right = condition.args
-    return f"{left} {COMPARISONS[condition.head]} {right}"
 
 
 def free_symbols(size: Dim) -> frozenset[str]:

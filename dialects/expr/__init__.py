@@ -23,7 +23,7 @@ from xdsl_exir.dialects.expr.polynomial import linear, multiple
 from xdsl_exir.dialects.expr.proofs import Ranges, provably, provably_equal
 from xdsl_exir.dialects.expr.pytorch import to_srepr, to_str
 from xdsl_exir.dialects.expr.simplification import simplified
-from xdsl_exir.dialects.expr.syntax import scan
+from xdsl_exir.dialects.expr.syntax import condition_text, scan
 from xdsl_exir.dialects.expr.values import Kind
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "as_dim",
     "ceildiv",
     "condition",
+    "condition_text",
     "linear",
     "max_",
     "min_",

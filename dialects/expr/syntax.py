@@ -125,3 +125,14 @@ def parse(text: str) -> Expr:
     if text[parser.end :].strip():
         raise parser.fail("expected the end of the expression")
     return expr
+
+
+RELATIONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def condition_text(condition: Expr) -> str:
+    """A condition as Python would write it."""
+    if condition.head not in RELATIONS:
+        return str(condition)
+    left, right = condition.args
+    return f"{left} {RELATIONS[condition.head]} {right}"

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from xdsl_exir.dialects.expr import Dim, max_, provably
-from xdsl_exir.dialects.expr import apply as apply_function
-from xdsl_exir.dialects.meta import Shape, check, pair, same_size, shape_rule, shape_text
+from xdsl_exir.dialects.expr import Dim, max_
+from xdsl_exir.dialects.meta import Shape, check, may_be_at_most, pair, same_size, shape_rule, shape_text
 from xdsl_exir.dialects.shapes.pooling import check_positive, window_count
-from xdsl_exir.dialects.shapes.view import is_negative, may_be_at_most
+from xdsl_exir.dialects.shapes.view import is_negative
 from xdsl_exir.dialects.tensors import TensorMeta
 
 
@@ -41,7 +40,7 @@ def extent(size: Dim, kernel: Dim, stride: Dim, padding: Dim, dilation: Dim, out
     """The size that a convolution makes of a spatial dimension."""
     padded, reach = size + 2 * padding, dilation * (kernel - 1) + 1
     check(
-        provably(apply_function("le", reach, padded)) is not False,
+        may_be_at_most(reach, padded),
         f"kernel of extent {reach} is greater than the padded input of size {padded}",
     )
     return window_count(size, kernel, stride, padding, dilation)
@@ -56,7 +55,7 @@ def transposed_extent(
         f"output_padding {output_padding} must be smaller than stride or dilation",
     )
     result = (size - 1) * stride - 2 * padding + dilation * (kernel - 1) + output_padding + 1
-    check(provably(apply_function("ge", result, 1)) is not False, f"output of size {result} is too small")
+    check(may_be_at_most(1, result), f"output of size {result} is too small")
     return result
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.expr import Dim, provably
-from xdsl_exir.dialects.expr import apply as apply_function
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import (
     Shape,
     broadcast_shapes,
     check,
+    may_be_at_most,
     numel,
     same_shape,
     same_size,
@@ -32,10 +32,7 @@ def at_least_1d(shape: Shape) -> Shape:
 
 def fits(sizes: Sequence[Dim], limits: Sequence[Dim]) -> bool:
     """Whether no size provably exceeds its limit."""
-    return all(
-        provably(apply_function("le", size, limit)) is not False
-        for size, limit in zip(sizes, limits, strict=True)
-    )
+    return all(map(may_be_at_most, sizes, limits))
 
 
 def replaced(shape: Shape, dim: int, *sizes: Dim) -> Shape:
@@ -328,7 +325,7 @@ def nonzero(self: TensorMeta) -> OpenShape:
 
 @shape_rule("aten.nonzero_static")
 def nonzero_static(self: TensorMeta, size: Dim) -> Shape:
-    check(provably(apply_function("ge", size, 0)) is not False, f"size {size} is negative")
+    check(may_be_at_most(0, size), f"size {size} is negative")
     return (size, self.ndim)
 
 
@@ -366,8 +363,10 @@ def one_hot(self: TensorMeta, num_classes: int) -> OpenShape:
 def topk(self: TensorMeta, k: Dim, dim: int) -> list[Shape]:
     dim = wrap_dim(dim, self.ndim)
     size = at_least_1d(self.shape)[dim]
-    allowed = apply_function("and", apply_function("ge", k, 0), apply_function("le", k, size))
-    check(provably(allowed) is not False, f"k = {k} is out of range for a dimension of size {size}")
+    check(
+        may_be_at_most(0, k) and may_be_at_most(k, size),
+        f"k = {k} is out of range for a dimension of size {size}",
+    )
     return [replaced(self.shape, dim, k) if self.shape else ()] * 2
 
 

@@ -8,6 +8,7 @@ from xdsl_exir.dialects.expr import Dim, ceildiv, max_
 from xdsl_exir.dialects.meta import (
     Shape,
     check,
+    may_be_at_most,
     numel,
     same_shape,
     same_size,
@@ -23,7 +24,6 @@ from xdsl_exir.dialects.shapes.view import (
     at_least,
     cat_shape,
     is_negative,
-    may_be_at_most,
     only_sizes,
     replaced,
 )

@@ -6,8 +6,15 @@ from collections.abc import Sequence
 
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Expr, ceildiv, min_
-from xdsl_exir.dialects.meta import Shape, check, same_shape, same_size, shape_rule, shape_text
-from xdsl_exir.dialects.shapes.view import may_be_at_most
+from xdsl_exir.dialects.meta import (
+    Shape,
+    check,
+    may_be_at_most,
+    same_shape,
+    same_size,
+    shape_rule,
+    shape_text,
+)
 from xdsl_exir.dialects.tensors import TensorMeta
 
 

@@ -35,13 +35,6 @@ PartialShape: TypeAlias = tuple[Dim | None, ...]
 Tensors: TypeAlias = list[TensorMeta]
 
 
-def may_be_at_most(a: Dim, b: Dim) -> bool:
-    """Whether a <= b is possible: False only where it is disproved."""
-    if isinstance(a, int) and isinstance(b, int):
-        return a <= b
-    return provably(apply("le", a, b)) is not False
-
-
 def is_at_most(a: Dim, b: Dim) -> bool:
     """Whether a <= b is certain."""
     if isinstance(a, int) and isinstance(b, int):

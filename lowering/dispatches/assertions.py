@@ -5,15 +5,13 @@ They are checked before a piece of native code is called, which cannot raise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Dim, Expr, apply
 from xdsl_exir.dialects.meta import wrap_dims
-from xdsl_exir.dialects.shapes.indexing import indexed
 from xdsl_exir.dialects.shapes.slicing import slice_size
-from xdsl_exir.dialects.tensors import NumberMeta, TensorMeta
+from xdsl_exir.dialects.tensors import TensorMeta
 
 Conditions: TypeAlias = list[tuple[Dim, str]]
 """What has to hold of symbols, and what to say where it does not."""
@@ -27,36 +25,6 @@ def stays(self: TensorMeta, dim: Sequence[int], **_: Any) -> Conditions:
         for at, size in sizes
         if isinstance(size, Expr)
     ]
-
-
-def same_sizes(pairs: Iterable[tuple[Dim, Dim]]) -> Conditions:
-    """Sizes that have to be the same, if they are not 1."""
-    apart = [(a, b) for a, b in pairs if a != b and a != 1]
-    return [(apply("eq", a, b), f"{a} elements along a dimension are not {b}") for a, b in apart]
-
-
-def expands(self: TensorMeta, out: Sequence[TensorMeta], **_: Any) -> Conditions:
-    return same_sizes(zip(reversed(self.shape), reversed(out[0].shape), strict=False))
-
-
-def masks_cover(self: TensorMeta, indices: Sequence[TensorMeta | None], **_: Any) -> Conditions:
-    pairs: list[tuple[Dim, Dim]] = []
-    dim = 0
-    for index in indices:
-        mask = index if index is not None and index.dtype in (dt.Bool, dt.Byte) else None
-        pairs += [] if mask is None else zip(mask.shape, self.shape[dim:], strict=False)
-        dim += 1 if mask is None else mask.ndim
-    return same_sizes(pairs)
-
-
-def fills(
-    self: TensorMeta, indices: Sequence[TensorMeta | None], values: TensorMeta | NumberMeta, **_: Any
-) -> Conditions:
-    """There are as many values as places for them."""
-    places = indexed(self.shape, indices)
-    pairs = zip(reversed(values.shape), reversed(places), strict=False)
-    known = [(size, count) for size, count in pairs if count is not None]
-    return masks_cover(self, indices) + same_sizes(known)
 
 
 def is_in_range(self: TensorMeta, dim: int, index: Dim, **_: Any) -> Conditions:
@@ -75,11 +43,7 @@ def has_length(
     return [(apply("eq", size, count), f"a slice has {size} elements, not {count}")]
 
 
-UNCHECKED: dict[str, Callable[..., Conditions]] = {
-    "aten.squeeze.dims": stays,
-    "aten.expand": expands,
-    "aten.index_put": fills,
-}
+UNCHECKED: dict[str, Callable[..., Conditions]] = {"aten.squeeze.dims": stays}
 """What PyTorch takes for granted when it traces these, without a guard."""
 
 

@@ -14,14 +14,14 @@ from functools import reduce
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.expr import Dim, max_, prod
+from xdsl_exir.dialects.expr import Dim, condition_text, max_, prod
 from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.body_types import FLOAT8
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT
 from xdsl_exir.lowering.sizes import Sizes
 from xdsl_exir.names import c_name
 from xdsl_exir.runtime.c.sizes import SizesInC
-from xdsl_exir.runtime.guards import condition_text, free_symbols
+from xdsl_exir.runtime.guards import free_symbols
 from xdsl_exir.targets.cpu.machine import Processor
 
 MAGIC = b"exirwts\0"

@@ -522,11 +522,11 @@ def test_values_that_are_fewer_than_places(target: str) -> None:
     x, values = rand(2, 8), rand(2, 4)
     run = xdsl_exir.compile(export(put, (x, rand(2, 3)), ({}, {1: Dim.AUTO})), target)
     assert run(x, values[:, :3].contiguous())[0, 4] == values[0, 1]
-    with pytest.raises(ExirError, match=r"index_put: sizes do not fit|elements along a dimension are not 3"):
+    with pytest.raises(ExirError, match=r"index_put: (sizes do not fit|not \w+ == 3)"):
         run(x, values[:, :2].contiguous())
     run = xdsl_exir.compile(export(put_found, (rand(8), torch.tensor([0, 1, 1, 1])), ({}, {})), target)
     np.testing.assert_array_equal(run(rand(8), torch.tensor([1, 1, 0, 1]))[[0, 4, 2]], [0, 1, 3])
-    with pytest.raises(ExirError, match=r"index_put: sizes do not fit|elements along a dimension are not 3"):
+    with pytest.raises(ExirError, match=r"index_put: (sizes do not fit|not \w+ == 3)"):
         run(rand(8), torch.tensor([1, 0, 0, 1]))
 
 

@@ -220,3 +220,16 @@ def test_associative_scans() -> None:
     for run in runs:
         with pytest.raises(ExirError, match=DIVISION_BY_ZERO):
             run(np.array([[1, 2], [3, -2], [5, 6]]))
+
+
+def test_masks_that_pick_more_places_than_there_are_elements() -> None:
+    auto = torch.export.Dim.AUTO
+    x, mask = torch.zeros(2, 3), torch.tensor([True, False, True])
+    shapes: Any = ((None, None, {0: auto}),)
+    program = program_of(torch.masked_scatter, x, mask, torch.arange(4.0), dynamic_shapes=shapes)
+    for run in executables(program):
+        np.testing.assert_array_equal(run(x, mask, torch.arange(5.0)), [[0, 0, 1], [2, 0, 3]])
+        with pytest.raises(ExirError, match=r"masked_scatter: .* elements in source for"):
+            run(x, mask, torch.arange(3.0))
+        with pytest.raises(ExirError, match=r"masked_scatter: .* elements in source for"):
+            run(x, ~(mask & False), torch.arange(5.0))
