@@ -473,7 +473,8 @@ class GraphBuilder:
 
         given = {item.name: item.value for item in node.inputs}
         if overlaps.is_selective(mutation.functional, bool(given.get("accumulate"))):
-            overlaps.write_changed(self.builder, target, value, node.target)
+            mask = self.given_to(node, mutation)["mask"] if mutation.functional in overlaps.MASKED else None
+            overlaps.write_some(self.builder, target, value, mask, node.target)
         elif (
             mutation.functional in spec.specs()
             and spec.find(mutation.functional).family in spec.BY_ELEMENTS

@@ -33,6 +33,9 @@ SELECTIVE = frozenset(
 )  # fmt: skip
 """Operators whose in-place variants write some elements, not computed from what was there, and leave the others."""
 
+MASKED = frozenset({"aten.masked_fill.Scalar", "aten.masked_fill.Tensor", "aten.masked_scatter"})
+"""Of these, those that are told which: an element may be written that is as it was, after another one of its place."""
+
 MOST_ROUNDS = 64
 """So many elements of one place are written one after the other at most."""
 
@@ -41,11 +44,16 @@ def is_selective(operator: str, accumulates: bool) -> bool:
     return operator in SELECTIVE and not accumulates
 
 
-def write_changed(builder: Builder, target: Tensor, value: SSAValue, target_name: str) -> None:
-    """Writes the elements of `value` that are others than the tensor's."""
+def write_some(
+    builder: Builder, target: Tensor, value: SSAValue, mask: SSAValue | None, target_name: str
+) -> None:
+    """Writes the elements of `value` that a mask picks; without one those that are others than the tensor's."""
     aten = Namespace(builder)
-    before = target.read(builder)
-    write_where(builder, target, value, differs(aten, value, before), target_name)
+    if mask is None:
+        picked = differs(aten, value, target.read(builder))
+    else:
+        picked = aten.expand(mask, sizes(aten, value))
+    write_where(builder, target, value, picked, target_name)
 
 
 def differs(aten: Namespace, value: SSAValue, before: SSAValue) -> SSAValue:

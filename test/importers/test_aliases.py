@@ -473,6 +473,12 @@ def chosen_of_windows(m: Any, x: Any) -> Any:
     return y
 
 
+def chosen_of_windows_as_they_were(m: Any, x: Any) -> Any:
+    """The last write to a place gives what was there before the first."""
+    y = torch.ones(3, dtype=torch.int32).as_strided((2, 2), (1, 1)).neg_()
+    return y.masked_scatter_(y > 0, y.clone())
+
+
 def chosen_of_expanded(m: Any, x: Any) -> Any:
     y = x.clone().expand(2, *x.shape)
     y.masked_fill_(torch.arange(y.numel()).reshape(y.shape) % 5 == 1, 2.0)
@@ -483,7 +489,9 @@ def chosen_of_expanded(m: Any, x: Any) -> Any:
 @pytest.mark.filterwarnings("ignore:Use of")
 @pytest.mark.parametrize(
     "forward",
-    [windows, windows_of_integers, transposed_windows, windows_in_another_dtype, chosen_of_windows, chosen_of_expanded],
+    [
+        windows, windows_of_integers, transposed_windows, windows_in_another_dtype, chosen_of_windows, chosen_of_windows_as_they_were, chosen_of_expanded,
+    ],
     ids=lambda each: each.__name__,
 )  # fmt: skip
 def test_writes_to_memory_that_overlaps_itself(forward: Forward) -> None:
