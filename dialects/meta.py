@@ -19,7 +19,7 @@ from xdsl.ir import Attribute
 
 from xdsl_exir.dialects.dtypes import BY_CODE, Category, DType
 from xdsl_exir.dialects.exir import number_type
-from xdsl_exir.dialects.expr import Dim, Expr, apply, provably
+from xdsl_exir.dialects.expr import Dim, Expr, condition, provably
 from xdsl_exir.dialects.promotion import NUMBER_DTYPE, DtypeError, Operand, promote_types
 from xdsl_exir.dialects.registry import Entry, Registry
 from xdsl_exir.dialects.spec import OperatorSpec
@@ -109,11 +109,10 @@ def assumptions() -> Generator[list[Expr]]:
 
 def may_hold(relation: str, a: Dim, b: Dim) -> bool:
     """Whether a relation of two sizes is possible: False only where it is disproved."""
-    condition = apply(relation, a, b)
-    proof = provably(condition)
-    found = _assumed.get()
-    if proof is None and found is not None and isinstance(condition, Expr):
-        found.append(condition)
+    said, assumed = condition(relation, a, b), _assumed.get()
+    proof = provably(said)
+    if proof is None and assumed is not None:
+        assumed.append(said)
     return proof is not False
 
 

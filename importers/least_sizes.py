@@ -94,9 +94,9 @@ def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
     for symbol in symbols:
         if any(are_free(symbol)):
             continue
-        following = [other for other in symbols if other != symbol and all(are_free(symbol, other))]
-        if len(following) == 1:
-            yield condition("eq", *map(Expr.symbol, sorted((symbol, *following))))
+        partners = [other for other in symbols if other != symbol and all(are_free(symbol, other))]
+        if len(partners) == 1:
+            yield condition("eq", *map(Expr.symbol, sorted((symbol, *partners))))
 
 
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
