@@ -62,7 +62,7 @@ def promote_types(a: DType, b: DType) -> DType:
     if {low, high} == {dt.Half, dt.BFloat16}:
         return dt.Float
     if high.category is Category.COMPLEX and low.category is Category.FLOAT:
-        return promote_types(_COMPLEX_OF[low], high)
+        return promote_types(COMPLEX_OF[low], high)
     return high
 
 
@@ -77,21 +77,21 @@ def _combine(higher: DType | None, lower: DType | None) -> DType | None:
     if higher is None or lower is None:
         return higher or lower
     if lower.category is Category.COMPLEX and higher.category is Category.FLOAT:
-        if higher not in _COMPLEX_OF:
+        if higher not in COMPLEX_OF:
             raise DtypeError(f"no complex dtype of the precision of {higher}")
-        return _COMPLEX_OF[higher]
+        return COMPLEX_OF[higher]
     if lower.category is Category.COMPLEX and higher.category <= Category.INT:
         return lower
     return promote_types(higher, lower) if lower.category > higher.category else higher
 
 
-_COMPLEX_OF = {
+COMPLEX_OF = {
     dt.Half: dt.ComplexHalf,
     dt.BFloat16: dt.ComplexFloat,
     dt.Float: dt.ComplexFloat,
     dt.Double: dt.ComplexDouble,
 }
-"""What a float and a complex number of a lower tier compute in."""
+"""The complex dtype of a float's range, as `c10::toComplexType` has it."""
 
 
 @cache

@@ -722,6 +722,10 @@ MACHINES = {
         lambda value: ~torch.isfinite(value),
         "NaN is the largest in vectors, and not in what is left over",
     ),
+    r"median": (
+        lambda value: 0 in value.stride(),
+        "along a dimension that is expanded PyTorch reads beyond memory",
+    ),
     r"\bsgn": (
         lambda value: value.is_complex() & ~torch.isfinite(value),
         "NaN in both parts, or in one where vectors divide them",

@@ -357,7 +357,7 @@ def expand(self: TensorMeta, size: list[Size]) -> PartialShape:
         if isinstance(new, NumberMeta):
             return None if old == 1 else old
         check(old == 1 or same_size(old, new), f"size {old} does not expand to {new}")
-        return new if old == 1 or isinstance(new, int) else old
+        return new
 
     old_sizes = (1,) * added + self.shape
     return tuple(expanded(old, new) for old, new in zip(old_sizes, size, strict=True))

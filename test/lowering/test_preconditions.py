@@ -233,3 +233,22 @@ def test_masks_that_pick_more_places_than_there_are_elements() -> None:
             run(x, mask, torch.arange(3.0))
         with pytest.raises(ExirError, match=r"masked_scatter: .* elements in source for"):
             run(x, ~(mask & False), torch.arange(5.0))
+
+
+def test_a_mask_as_long_as_what_it_is_written_to() -> None:
+    """PyTorch traces it without a guard; the tensor that is written keeps its own sizes."""
+
+    def fill(x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        x.permute(0, 1).masked_scatter_(mask, torch.arange(30.0))
+        return x * 2
+
+    x, mask = torch.zeros(4, 5), torch.arange(5)[None] % 2 == 0
+    dynamic = torch.export.Dim.DYNAMIC
+    shapes = (({0: dynamic, 1: dynamic}, {1: dynamic}),)
+    for run in executables(program_of(fill, x, mask, dynamic_shapes=shapes)):
+        for of in (x, torch.zeros(2, 3)):
+            np.testing.assert_array_equal(
+                run(of, mask[:, : of.shape[1]]), fill(of.clone(), mask[:, : of.shape[1]])
+            )
+        with pytest.raises(ExirError, match=r"args_0.*args_1.*not s\d+ == s\d+"):
+            run(torch.zeros(2, 3), mask)

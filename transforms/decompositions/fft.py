@@ -11,6 +11,7 @@ from xdsl_exir.dialects.builder import Namespace, Size, cast, meta
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dim, wrap_dims
+from xdsl_exir.dialects.promotion import COMPLEX_OF
 from xdsl_exir.dialects.shapes.fft import dims_and_sizes, full_last
 from xdsl_exir.transforms.decompositions import decomposition
 from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
@@ -28,9 +29,6 @@ def normalization(norm: str | None, forward: bool) -> int:
 def floating(aten: Namespace, self: SSAValue) -> SSAValue:
     """Integers as float32."""
     return cast(aten, self, dt.Float) if meta(self).dtype.category <= Category.INT else self
-
-
-COMPLEX_OF = {dt.Float: dt.ComplexFloat, dt.Double: dt.ComplexDouble}
 
 
 def as_complex(aten: Namespace, self: SSAValue) -> SSAValue:

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, cast, meta
 from xdsl_exir.dialects.dtypes import Bool, Category, Double, DType, Int
+from xdsl_exir.dialects.promotion import COMPLEX_OF
 from xdsl_exir.dialects.tensors import is_tensor_type
 from xdsl_exir.transforms.arithmetic import Number, computing, promotion, scalar
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
@@ -544,6 +545,8 @@ def positive(aten: Namespace, self: SSAValue) -> SSAValue:
 def ldexp(aten: Namespace, self: SSAValue, other: SSAValue) -> SSAValue:
     """By whole powers of 2 as C's `ldexp`, rounded once, whose exponents are ints; those beyond all floats count as the last that matter."""
     dtype = meta(self).dtype
+    if dtype.category is Category.COMPLEX and meta(other).dtype.category is Category.FLOAT:
+        other = cast(aten, other, COMPLEX_OF[meta(other).dtype])
     if dtype.category is not Category.FLOAT or meta(other).dtype.category is not Category.INT:
         return aten.mul.Tensor(self, aten.pow.Scalar(2.0, other))
     exponent = aten.clamp(cast(aten, cast(aten, other, Int), Double), -2100.0, 2100.0)

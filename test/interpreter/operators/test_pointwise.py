@@ -428,6 +428,9 @@ def scaled() -> Iterator[Call]:
         yield Call(tensor(dtype, 2, 1), torch.tensor([-3, 0, 200]))
     yield Call(tensor("complex64", 2, 1), torch.tensor([True, False]))
     yield Call(tensor("bfloat16", 3), tensor("float32", 3))
+    for dtype in ("complex64", "complex128"):
+        for other in ("bfloat16", "float32", "float64"):
+            yield Call(tensor(dtype, 3), tensor(other, 3))
     for dtype in FLOATS:
         ends = torch.tensor([0.0, inf, nan, -3.1, 1e-38, 5e-324, 1e300]).to(getattr(torch, dtype))
         yield Call(ends, torch.tensor([[30000], [-30000], [1070], [-20], [-1060], [127]], dtype=torch.int16))
