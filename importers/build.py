@@ -564,13 +564,16 @@ def _is_of_booleans(graph: GraphBuilder, node: g.Node) -> bool:
 
 
 MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
-    **dict.fromkeys(("aten.native_dropout_backward", "aten.threshold_backward"), GraphBuilder.is_mixed),
+    **dict.fromkeys(
+        ("aten.native_dropout_backward", "aten.threshold_backward", "aten.ldexp.Tensor"),
+        GraphBuilder.is_mixed,
+    ),
     **dict.fromkeys(("aten.nansum", "aten.nanmean"), _has_no_dims),
     "aten.pow.Tensor_Scalar": _is_of_booleans,
     "aten.unique_consecutive": _is_along_the_last,
 }
 """Operators that tracers give another type than kernels do, and of which calls: the former two promote, and are traced in
-the gradient's dtype; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers; distinct
+the gradient's dtype; powers of an exponent without dimensions are traced in float32; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers; distinct
 rows along a dimension counted from the end have more dimensions. What follows is then described wrongly, too."""
 
 

@@ -434,15 +434,14 @@ def _value_meta(name: str, meta: Any) -> ValueMeta:
 
 def _tensor_meta(name: str, tensor: Any) -> TensorMeta:
     layout = Layout(str(tensor.layout).removeprefix("torch."))
-    if layout.name != "strided":
-        raise UnsupportedTensorError(f"layout {layout.name}", f"value {name}")
+    is_strided = layout.name == "strided"
     return TensorMeta(
         dtype=_dtype(tensor.dtype, f"value {name}"),
         sizes=tuple(map(_int, tensor.shape)),
         requires_grad=tensor.requires_grad,
         device=Device(str(tensor.device)),
-        strides=tuple(map(_int, tensor.stride())),
-        storage_offset=_int(tensor.storage_offset()),
+        strides=tuple(map(_int, tensor.stride() if is_strided else [0] * tensor.ndim)),
+        storage_offset=_int(tensor.storage_offset()) if is_strided else 0,
         layout=layout,
     )
 

@@ -55,6 +55,7 @@ from xdsl_exir.importers.functionalize import Tensor
 from xdsl_exir.importers.laid import as_laid
 from xdsl_exir.importers.least_sizes import least_sizes
 from xdsl_exir.importers.offsets import without_offsets
+from xdsl_exir.importers.sparse import in_pairs
 from xdsl_exir.importers.strides import (
     clone_order,
     in_memory_order,
@@ -71,8 +72,9 @@ OUTPUT_OF_INPUT = {
 
 def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
     """The function of one exported program."""
-    program = without_tokens(program)
-    graph = without_block_masks(without_offsets(in_aten(program.graph, source)))
+    program = in_pairs(without_tokens(program), source)
+    graph = in_aten(program.graph, source)
+    graph = without_block_masks(without_offsets(graph))
     graph = in_memory_order(as_laid(graph, program.range_constraints))
     graph = in_drawn_order(graph, program.range_constraints)
     program = replace(program, graph=graph)

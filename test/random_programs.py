@@ -790,6 +790,8 @@ class Noise:
 
     kind: str
     seed: int = 0
+    step: int | None = None
+    """Of this step alone; of all that are not exact if there is none."""
 
     def __post_init__(self) -> None:
         self.generator = torch.Generator().manual_seed(self.seed)
@@ -806,12 +808,12 @@ def evaluate(
     """What eager PyTorch gives, and what the inputs are then; with `noise`, changed in the last bits at inexact steps; `wide`,
     all that is computed from what a step casts or makes is of float64 too."""
     values: dict[str, Any] = NAMES | dict(zip((input.name for input in program.inputs), inputs, strict=True))
-    for step in program.steps:
+    for number, step in enumerate(program.steps):
         exec(compiled(step.text), values)
         if wide:
             made = {name: values[name] for name in step.makes}
             values |= {name: wider(v) for name, v in made.items() if isinstance(v, torch.Tensor)}
-        if noise and not step.exact:
+        if noise and not step.exact and noise.step in (None, number):
             before = [values[name] for name in step.uses if isinstance(values.get(name), torch.Tensor)]
             for name in step.makes:
                 values[name] = perturbed(values[name], before, noise, step.text)
@@ -880,15 +882,21 @@ def wider(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.to(torch.complex128) if tensor.is_complex() else tensor
 
 
+LAST = 6
+"""So many of the last steps that are not exact are changed alone, too."""
+
+
 class Expected:
     """What a program gives in eager PyTorch for some inputs, and what counts as equal to it."""
 
     def __init__(self, program: Program, inputs: Sequence[torch.Tensor]):
         self.names = [*program.outputs, *(f"{input.name} afterwards" for input in program.inputs)]
         self.results = [r.detach().clone() for r in evaluate(program, [i.clone() for i in inputs])]
+        inexact = [number for number, step in enumerate(program.steps) if not step.exact][-LAST:]
         noises = [
             *(Noise("mixed", seed) for seed in range(4)),
             *map(Noise, ("more", "less", "cancelled")),
+            *(Noise(kind, step=number) for number in inexact for kind in ("more", "less")),
         ]
         self.runs = [evaluate(program, [i.clone() for i in inputs], noise) for noise in noises]
         try:

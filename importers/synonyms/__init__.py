@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -76,22 +76,34 @@ def _inside(node: g.Node, source: str) -> g.Node:
 
 def made_of(node: g.Node, values: Mapping[str, g.ValueMeta], source: str) -> list[g.Node]:
     """The nodes that one stands for, itself if it is one of those."""
-    from xdsl_exir.importers.nodes import at_node
-
     node = replace(node, target=without_generator(node.target) or node.target)
     function = SYNONYMS.get(node.target)
     if function is None:
         return [node]
     calls = Calls(node, values)
-    named: dict[str, Any] = {item.name: item.value for item in node.inputs if item.name}
-    positional = [item.value for item in node.inputs if not item.name]
+    results = called(function, calls, ((item.name, item.value) for item in node.inputs), source)
+    return under_names(calls, results if is_sequence(results) else [results])
+
+
+def called(
+    function: Callable[..., Any], calls: Calls, arguments: Iterable[tuple[str, Any]], source: str
+) -> Any:
+    """What a function gives that says what a node stands for; arguments by position have no names."""
+    from xdsl_exir.importers.nodes import at_node
+
+    given = list(arguments)
+    named = {name: value for name, value in given if name}
+    positional = [value for name, value in given if not name]
     try:
         inspect.signature(function).bind(calls, *positional, **named)
-        results = function(calls, *positional, **named)
+        return function(calls, *positional, **named)
     except (TypeError, ExirError) as error:
-        raise at_node(error, source, node) from error
-    results = results if isinstance(results, tuple) else (results,)
-    outputs = [ref for given in node.outputs for ref in (given if is_sequence(given) else (given,))]
+        raise at_node(error, source, calls.node) from error
+
+
+def under_names(calls: Calls, results: Sequence[Any]) -> list[g.Node]:
+    """The calls that a node stands for, their results under the names that those of the node have."""
+    outputs = [ref for given in calls.node.outputs for ref in (given if is_sequence(given) else (given,))]
     own = {made: given for made, given in zip(results, outputs, strict=False) if isinstance(given, g.Ref)}
     return [_with_names(made, own) for made in calls.made]
 

@@ -479,6 +479,13 @@ def chosen_of_windows_as_they_were(m: Any, x: Any) -> Any:
     return y.masked_scatter_(y > 0, y.clone())
 
 
+def part_of_windows_of_the_same_shape(m: Any, x: Any) -> Any:
+    """Of the elements that lie at one place only that of the part is written."""
+    y = x.flatten()[:6].clone().reshape(3, 2)
+    y.as_strided((3, 2), (0, 2), 1).diagonal().fill_(2.5)
+    return y
+
+
 def chosen_of_expanded(m: Any, x: Any) -> Any:
     y = x.clone().expand(2, *x.shape)
     y.masked_fill_(torch.arange(y.numel()).reshape(y.shape) % 5 == 1, 2.0)
@@ -491,6 +498,7 @@ def chosen_of_expanded(m: Any, x: Any) -> Any:
     "forward",
     [
         windows, windows_of_integers, transposed_windows, windows_in_another_dtype, chosen_of_windows, chosen_of_windows_as_they_were, chosen_of_expanded,
+        part_of_windows_of_the_same_shape,
     ],
     ids=lambda each: each.__name__,
 )  # fmt: skip

@@ -43,6 +43,16 @@ def test_gradients_of_mixed_dtypes(name: str) -> None:
             compare(f"{name} of {left} and {right}", got, BACKWARD[name](*args))
 
 
+def test_powers_of_an_exponent_without_dimensions() -> None:
+    def scaled(x: Any, y: Any) -> Any:
+        return torch.ldexp(x, y) * 3
+
+    for left, right in itertools.product((torch.bool, *DTYPES), DTYPES):
+        args = torch.tensor([0, 1, 3]).to(left), torch.tensor(2).to(right)
+        [got] = xdsl_exir.compile(program_of(Function(scaled), args)).flat([to_numpy(x) for x in args])
+        compare(f"ldexp of {left} and {right}", got, scaled(*args))
+
+
 @pytest.mark.parametrize("mode", ["sum", "mean", "max"])
 def test_bags_whose_last_offset_is_the_end(mode: str) -> None:
     bags = torch.nn.EmbeddingBag(5, 3, mode=mode, include_last_offset=True)
