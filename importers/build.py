@@ -45,6 +45,7 @@ from xdsl_exir.errors import ExirError, LoadError, Unsupported, UnsupportedError
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import composites, overlaps
 from xdsl_exir.importers.built_apart import BUILT_APART
+from xdsl_exir.importers.decided import refined
 from xdsl_exir.importers.functionalize import (
     COMPOSED,
     Autograd,
@@ -280,7 +281,8 @@ class GraphBuilder:
             return
         flat = node.result_names
         autocast = self.autocasts[-1]
-        called = autocast.operands(self.builder, cls, bound) if autocast else bound
+        cast = autocast.operands(self.builder, cls, bound) if autocast else bound
+        called = refined(self.builder, cls, cast, self.settled)
         made = autocast.composed(self.builder, cls, bound) if autocast else None
         if made is None:
             made = self.of_nothing(cls, called, flat)
@@ -297,7 +299,7 @@ class GraphBuilder:
             if node.target in TRACED_APART and not self.infers_types:
                 value = self.as_traced(name, value)
             self.define(name, value)
-            if self.mutates and called == bound:
+            if self.mutates and cast == bound:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
 
     def of_nothing(

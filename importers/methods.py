@@ -6,7 +6,7 @@ that PyTorch has functionalized.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, meta
 from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, provably
+from xdsl_exir.dialects.expr import Expr, provably
 from xdsl_exir.dialects.meta import same_shape
 from xdsl_exir.dialects.signature import (
     GUARDS,
@@ -49,6 +49,7 @@ from xdsl_exir.exchange import pytree
 from xdsl_exir.exchange.guards import read_guards
 from xdsl_exir.importers.block_masks import without_block_masks
 from xdsl_exir.importers.build import GraphBuilder
+from xdsl_exir.importers.decided import numbers_of
 from xdsl_exir.importers.drawn import in_drawn_order
 from xdsl_exir.importers.effects import without_tokens
 from xdsl_exir.importers.functionalize import Tensor
@@ -92,7 +93,8 @@ def build_method(name: str, program: g.ExportedGraph, source: str) -> FuncOp:
         tie(build, program)
         given |= {name: copy(build.values[name]) for name in given}
     guards = _guards(build, program)
-    build.decided, build.ranges = _decided(guards), program.range_constraints
+    build.ranges = program.range_constraints
+    build.decided = numbers_of(guards, build.ranges)
     build.checked_ranges = {name: checked_range(said) for name, said in build.ranges.items()}
     outputs = build.build()
     check_ties(program, given)
@@ -227,9 +229,3 @@ def _as_written(
     # Through a view by computed sizes: 2 * (s0 floordiv 2) for s0, which has to be so (`least_sizes`).
     named = tensor_type(meta(before).shape, now.dtype, now.dim_order, now.device)
     return build.builder.insert(RefineOp(value, named)).results[0]
-
-
-def _decided(guards: Sequence[Expr]) -> dict[Dim, int]:
-    """The computed sizes that guards say to be numbers."""
-    equal = (guard.args for guard in guards if guard.head == "eq")
-    return {a: number for a, b in equal if a.head != "symbol" and isinstance(number := b.value, int)}

@@ -13,6 +13,7 @@ import torch
 from modules import Function
 
 import xdsl_exir
+from xdsl_exir.errors import ExirError
 
 AUTO = torch.export.Dim.AUTO
 SIZES = [(4, 6), (3, 9), (5, 20), (2, 11)]
@@ -214,3 +215,38 @@ def test_sizes_that_a_range_decides(target: str) -> None:
     for shape in ((6, 3, 6), (10, 5, 4)):
         given = torch.randn(shape)
         np.testing.assert_array_equal(run.flat([given])[0], written_to_a_view(given).numpy())
+
+
+def of_a_diagonal(x: torch.Tensor) -> torch.Tensor:
+    """Below the main diagonal of a column is one element, of two rows or more."""
+    return torch.vstack([x.diagonal(-1), x.diagonal(-1)]) - x[torch.tensor([0, 0]), torch.tensor([-1, 0])]
+
+
+def of_the_second_piece(x: torch.Tensor) -> torch.Tensor:
+    """A guard says that it is one of a row, as the first one is: the pieces are two."""
+    rows = x[:, ::3]
+    _, second = rows.chunk(3, 1)
+    return second + rows
+
+
+@pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
+@pytest.mark.parametrize(
+    ("function", "shapes", "others"),
+    [
+        (of_a_diagonal, [(6, 1), (2, 1), (9, 1)], [(1, 1), (0, 1)]),
+        (of_the_second_piece, [(2, 6), (2, 4), (2, 5)], [(2, 9), (2, 3)]),
+    ],
+    ids=["range", "guard"],
+)
+def test_sizes_that_are_one_where_operands_are_broadcast(
+    function: Any, shapes: list[tuple[int, int]], others: list[tuple[int, int]], target: str
+) -> None:
+    first, *_ = (torch.randn(shape) for shape in shapes)
+    exported = torch.export.export(Function(function), (first,), dynamic_shapes=(({0: AUTO, 1: AUTO},),))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(exported), target)
+    for shape in shapes:
+        given = torch.randn(shape)
+        np.testing.assert_array_equal(run(given), function(given).numpy())
+    for shape in others:
+        with pytest.raises(ExirError, match="input"):
+            run(torch.randn(shape))

@@ -11,20 +11,12 @@ import pytest
 
 torch: Any = pytest.importorskip("torch")
 
+from modules import Function  # noqa: E402
+
 import xdsl_exir  # noqa: E402
 from xdsl_exir.errors import ExirError  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:Sparse ")
-
-
-class Function(torch.nn.Module):
-    def __init__(self, function: Callable[..., Any]):
-        super().__init__()
-        self.function = function
-
-    def forward(self, *args: Any) -> Any:
-        return self.function(*args)
-
 
 EDGES = torch.tensor([[0, 2, 2, 0, 1], [1, 3, 3, 0, 2]])
 """Places of a [3, 4], one of them twice."""
