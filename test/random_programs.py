@@ -786,7 +786,7 @@ def program_of(seed: int) -> Program:
 
 @dataclass
 class Noise:
-    """Other last bits: all more, all less, or some of each; or 0 for what is smaller than they are, as sums that cancel may be."""
+    """Other last bits: all more, all less, or some of each; or none, in what they make of a number of few bits, 0 say, as of sums that cancel."""
 
     kind: str
     seed: int = 0
@@ -799,7 +799,7 @@ class Noise:
     def signs(self, like: torch.Tensor) -> torch.Tensor:
         if self.kind == "mixed":
             return torch.rand(like.shape, generator=self.generator, dtype=torch.float64) * 2 - 1
-        return torch.full(like.shape, {"more": 1.0, "less": -1.0, "cancelled": 0.0}[self.kind])
+        return torch.full(like.shape, {"more": 1.0, "less": -1.0, "rounded": 0.0}[self.kind])
 
 
 def evaluate(
@@ -851,9 +851,10 @@ def perturbed(
     if not IRRATIONAL.search(text) and all(map(is_coarse, operands)):
         scale = torch.where(coarse(wide), 0, scale)
     changed = wide + noise.signs(wide) * scale
-    if noise.kind == "cancelled":
+    if noise.kind == "rounded":
         least = 1000 * eps * max(sizes, default=0.0) if NORMALIZES.search(text) else scale
-        changed = torch.where(wide.abs() < least, 0, wide)
+        plain = (wide * 16).round() / 16
+        changed = torch.where((wide - plain).abs() < torch.where(plain == 0, least, scale), plain, wide)
     return torch.where(~wide.isfinite(), wide, changed).to(value.dtype)
 
 
@@ -895,7 +896,7 @@ class Expected:
         inexact = [number for number, step in enumerate(program.steps) if not step.exact][-LAST:]
         noises = [
             *(Noise("mixed", seed) for seed in range(4)),
-            *map(Noise, ("more", "less", "cancelled")),
+            *map(Noise, ("more", "less", "rounded")),
             *(Noise(kind, step=number) for number in inexact for kind in ("more", "less")),
         ]
         self.runs = [evaluate(program, [i.clone() for i in inputs], noise) for noise in noises]
