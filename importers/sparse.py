@@ -397,11 +397,10 @@ def in_pairs(program: g.ExportedGraph, source: str) -> g.ExportedGraph:
     """The program without sparse tensors. Raises `UnsupportedError` for operators that are not known of them."""
     if not any(map(_is_sparse, program.graph.values.values())):
         return program
-    rewriter = _InPairs(program.graph, source, _free_symbols(program))
-    graph = rewriter.graph()
-    ranges = {**program.range_constraints, **{str(symbol): (0, None) for symbol in rewriter.counted}}
-    values = {name: meta for name, meta in graph.values.items() if name not in rewriter.pairs}
-    return replace(program, graph=replace(graph, values=values), range_constraints=ranges)
+    counted: list[Expr] = []
+    graph = _InPairs(program.graph, source, _free_symbols(program), counted).graph()
+    ranges = {**program.range_constraints, **{str(symbol): (0, None) for symbol in counted}}
+    return replace(program, graph=graph, range_constraints=ranges)
 
 
 def _is_sparse(meta: g.ValueMeta | None) -> bool:
@@ -417,14 +416,18 @@ def _free_symbols(program: g.ExportedGraph) -> Iterator[Expr]:
 
 
 class _InPairs(GraphRewriter):
-    def __init__(self, graph: g.Graph, source: str, symbols: Iterator[Expr]):
+    def __init__(self, graph: g.Graph, source: str, symbols: Iterator[Expr], counted: list[Expr]):
         super().__init__(graph)
-        self.source, self.symbols = source, symbols
+        self.source, self.symbols, self.counted = source, symbols, counted
         self.pairs: dict[str, Coo] = {}
-        self.counted: list[Expr] = []
 
     def of(self, graph: g.Graph) -> _InPairs:
-        return _InPairs(graph, self.source, self.symbols)
+        return _InPairs(graph, self.source, self.symbols, self.counted)
+
+    def graph(self) -> g.Graph:
+        graph = super().graph()
+        values = {name: meta for name, meta in graph.values.items() if name not in self.pairs}
+        return replace(graph, values=values) if self.pairs else graph
 
     def new_count(self) -> Expr:
         """A number of elements that depends on data."""
