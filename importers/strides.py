@@ -43,6 +43,7 @@ Order = tuple[int, ...]
 
 VIEWS = frozenset({"aten.as_strided", "aten.as_strided_copy"})
 SCATTERS = frozenset({"aten.as_strided_scatter"})
+DIAGONALS = frozenset({"aten.diagonal", "aten.linalg_diagonal"})
 RESIZES = frozenset({"aten.resize", "aten.resize_", "aten.resize_as", "aten.resize_as_"})
 """Operators that give memory another shape: in the IR elements in row-major order."""
 
@@ -400,13 +401,17 @@ class _Rewriter(GraphRewriter):
         else:
             views = [(name, self.tensor(name)) for name in self.views_of_same_memory(source.name)]
         window = _Window.of(node, meta)
+        if window.start == meta.storage_offset and any(
+            map(self.is_empty_diagonal, (name for name, _ in views))
+        ):
+            self.refuse(node, "PyTorch gives an empty diagonal another place at export than when it runs")
+            return
         dense = [(name, found) for name, found in views if memory_order(found) is not None]
         if not dense:
             self.refuse(node, f"its operand lies in memory with gaps or overlaps ({strides_of(meta)})")
             return
         fitting = [(name, base) for name, base in dense if window.is_within(base)]
         if not fitting:
-            # PyTorch also gives an empty diagonal another place at export than when it runs.
             self.refuse(node, "it reaches memory that its operand was not seen to have")
             return
         fitting = [(name, base) for name, base in fitting if window.counts_from(base)] or fitting
@@ -431,6 +436,10 @@ class _Rewriter(GraphRewriter):
         scattered = self.new_value(f"{node.name}_scattered", after)
         yield replace(node, outputs=(g.Ref(scattered),))
         yield permute(node, scattered, inverse(order), result.name)
+
+    def is_empty_diagonal(self, name: str) -> bool:
+        node = self.producers.get(name)
+        return node is not None and node.target in DIAGONALS and 0 in self.tensor(name).sizes
 
     def tensor(self, name: str) -> g.TensorMeta:
         meta = self.values[name]
