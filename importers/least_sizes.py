@@ -7,7 +7,7 @@ what is computed by them would be read from beyond the memory. Where a type does
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +15,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xdsl_exir.dialects.exir import RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, Ranges, condition, provably_equal
-from xdsl_exir.dialects.meta import Shape, as_meta, infer_result_types, same_shape
+from xdsl_exir.dialects.expr import Dim, Expr, Ranges, condition, provably, provably_equal
+from xdsl_exir.dialects.meta import Shape, as_meta, assumptions, infer_result_types, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import checked_ranges_of
 from xdsl_exir.dialects.sizes import sizes_of, symbols_of
@@ -39,16 +39,17 @@ def least_sizes(function: FuncOp, guards: Iterable[Expr]) -> Iterator[Expr]:
             of_each.setdefault(symbol, []).append(op)
         if len(symbols) > 1 or isinstance(op, RefineOp):
             several.append(op)
-    equal = dict.fromkeys(each for op in several for each in equal_symbols(op, ranges.keys()))
-    known = [*guards, *equal]
+    known = list(map(ordered, guards))
+    together = dict.fromkeys(ordered(each) for op in several for each in of_several(op, ranges))
+    together = [each for each in together if each not in known]
+    known += together
     for symbol, ops in sorted(of_each.items()):
         for value in (1, 0):
             sizes = following(symbol, value, known)
             if within(value, ranges[symbol]) and not all(holds(op, sizes) for op in ops):
                 yield condition("ge", Expr.symbol(symbol), value + 1)
                 break
-    yield from dict.fromkeys(each for op in several for each in of_several(op, ranges))
-    yield from equal
+    yield from together
 
 
 def following(symbol: str, value: int, known: Iterable[Expr]) -> dict[str, Dim]:
@@ -75,43 +76,30 @@ def no_more(known: Expr, value: int) -> list[tuple[Expr, Expr]]:
             return []
 
 
-SAME, OTHERS = 840, (846, 834)
-"""Numbers for symbols: of many divisors, so that views of them are there, and not 1, which broadcasts. Others are more, and less."""
-
-
-def equal_symbols(op: Operation, known: Collection[str]) -> Iterator[Expr]:
-    """Pairs of an operation's symbols that have to be equal, as the lengths of keys and of values do: it takes them if they are, and where one of
-    them is another number, more or less, if the other one is that, too, and no third one could be instead, as in a product."""
-    symbols = sorted(symbols_of(sizes_of(op.operands)) & set(known))
-    alike: dict[str, Dim] = dict.fromkeys(symbols, SAME)
-    if not holds(op, alike):
-        return
-
-    def are_free(*changed: str) -> list[bool]:
-        """Whether these symbols may be more, and less, than the others, all of them."""
-        return [holds(op, alike | dict.fromkeys(changed, number)) for number in OTHERS]
-
-    for symbol in symbols:
-        if any(are_free(symbol)):
-            continue
-        partners = [other for other in symbols if other != symbol and all(are_free(symbol, other))]
-        if len(partners) == 1:
-            yield condition("eq", *map(Expr.symbol, sorted((symbol, *partners))))
-
-
 def of_several(op: Operation, ranges: Ranges) -> Iterator[Expr]:
-    """What has to hold of several symbols together: `x.flatten()[:3]` has 3 elements where rows and columns are enough, which
-    PyTorch says of no symbol's range. Sizes that are not proved equal are to be equal; of what is refined, those of one symbol too."""
+    """What has to hold of several symbols together: what the operation's rule takes for granted, as that keys are as many as values; and that
+    what it makes has the sizes its type says: `x.flatten()[:3]` has 3 elements where rows and columns are enough, which PyTorch says
+    of no symbol's range. Of what is refined, sizes of one symbol count, too."""
     try:
-        shapes = list(shapes_of(op, {}))
+        with assumptions() as granted:
+            shapes = list(shapes_of(op, {}))
     except ExirError:
         return  # what is wrong with the operation is the verifier's to say
+    for each in granted:
+        symbols = each.free_symbols()
+        if len(symbols) > 1 and symbols <= ranges.keys() and provably(each, ranges) is None:
+            yield each
     for made, declared in shapes:
         for size, said in zip(made, declared, strict=False):
             symbols = symbols_of([size, said])
             enough = len(symbols) > (0 if isinstance(op, RefineOp) else 1)
             if enough and symbols <= ranges.keys() and provably_equal(size, said, ranges) is None:
                 yield condition("eq", size, said)
+
+
+def ordered(each: Expr) -> Expr:
+    """A condition with the sides of an equality in order, so that it is there once."""
+    return condition("eq", *sorted(each.args, key=str)) if each.head == "eq" else each
 
 
 def within(value: int, bounds: tuple[int | None, int | None]) -> bool:

@@ -252,3 +252,18 @@ def test_a_mask_as_long_as_what_it_is_written_to() -> None:
             )
         with pytest.raises(ExirError, match=r"args_0.*args_1.*not s\d+ == s\d+"):
             run(torch.zeros(2, 3), mask)
+
+
+def test_a_part_that_is_longer_than_what_it_is_written_to() -> None:
+    """PyTorch traces no guard; what the operator's rule takes for granted is said of the inputs, by all engines."""
+
+    def write(x: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+        return torch.slice_scatter(x, part, 0, 0, part.shape[0])
+
+    x, part = torch.zeros(6, 2), torch.ones(5, 2)
+    rows = {0: torch.export.Dim.DYNAMIC}
+    for run in executables(program_of(write, x, part, dynamic_shapes=((rows, rows),))):
+        for length in (5, 6, 0):
+            np.testing.assert_array_equal(run(x, part[:length]), write(x, part[:length]))
+        with pytest.raises(ExirError, match=r"args_0.*args_1.*not s\d+ == min"):
+            run(x, torch.ones(7, 2))
