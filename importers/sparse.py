@@ -313,24 +313,21 @@ def _addmm(
     return calls("aten.add.Tensor", self=self, other=product)
 
 
-@_of("sum", "_sparse_sum")
+@_of("sum", "_sparse_sum", "_sparse_sum.dtype")
 def _sum(calls: SparseCalls, self: Coo, *, dtype: Any = None) -> Ref:
     return calls("aten.sum", self=self.values, dtype=dtype)
 
 
-@_of("_sparse_sum.dtype")
-def _sum_in(calls: SparseCalls, self: Coo, *, dtype: Any) -> Ref:
-    return _sum(calls, self, dtype=dtype)
-
-
-@_of("_sparse_sum.dim")
-def _sum_dims(calls: SparseCalls, self: Coo, dim: Sequence[int]) -> Coo | Ref:
+@_of("_sparse_sum.dim", "_sparse_sum.dim_dtype")
+def _sum_dims(calls: SparseCalls, self: Coo, dim: Sequence[int], *, dtype: Any = None) -> Coo | Ref:
     over = {each % len(self.sizes) for each in dim}
     of_elements = {each for each in over if each >= self.dims}
     inner = [each - self.dims + 1 for each in sorted(of_elements)]
     kept = [each for each in range(self.dims) if each not in over]
     added = inner if kept else [0, *inner]
-    values = calls("aten.sum.dim_IntList", self=self.values, dim=tuple(added)) if added else self.values
+    values = self.values if dtype is None else calls.cast(self.values, dtype)
+    if added:
+        values = calls("aten.sum.dim_IntList", self=values, dim=tuple(added))
     if not kept:
         return values
     sizes = tuple(size for each, size in enumerate(self.sizes) if each not in over)
@@ -338,18 +335,13 @@ def _sum_dims(calls: SparseCalls, self: Coo, dim: Sequence[int]) -> Coo | Ref:
     return summed if len(kept) == self.dims else summed.turned(calls, kept)
 
 
-@_of("_sparse_sum.dim_dtype")
-def _sum_dims_in(calls: SparseCalls, self: Coo, dim: Sequence[int], *, dtype: Any) -> Coo | Ref:
-    return _sum_dims(calls, replace(self, values=calls.cast(self.values, dtype)), dim)
-
-
 @_of("sum.dim_IntList")
 def _sum_dim_list(
     calls: SparseCalls, self: Coo, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: Any = None
 ) -> Coo | Ref:
-    if keepdim or dtype is not None:
-        raise calls.unsupported("of a sparse tensor that keeps dimensions, or in another dtype")
-    return _sum_dims(calls, self, dim or range(len(self.sizes)))
+    if keepdim:
+        raise calls.unsupported("of a sparse tensor that keeps dimensions")
+    return _sum_dims(calls, self, dim or range(len(self.sizes)), dtype=dtype)
 
 
 @_of("permute")

@@ -54,6 +54,7 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], tuple[tuple[int, ...], ...]]] = {
     "sum_dim": (lambda a: torch.sparse.sum(a.to_sparse(), 0).to_dense(), ((3, 4),)),
     "sum_dims": (lambda a: torch.sparse.sum(a.to_sparse(2), (1, 2)).to_dense(), ((3, 4, 2),)),
     "sum_all_dims": (lambda a: torch.sparse.sum(a.to_sparse(2), (0, 1)), ((3, 4, 2),)),
+    "sum_in": (lambda a: torch.sparse.sum(a.to_sparse(), 0, dtype=torch.float64).to_dense(), ((3, 4),)),
     "softmax": (lambda a: torch.sparse.softmax(a.to_sparse(), 1).to_dense(), ((3, 4),)),
     "log_softmax": (lambda a: torch.sparse.log_softmax(a.to_sparse(), 0).to_dense(), ((3, 4),)),
 }  # fmt: skip
