@@ -281,8 +281,8 @@ class GraphBuilder:
             return
         flat = node.result_names
         autocast = self.autocasts[-1]
-        cast = autocast.operands(self.builder, cls, bound) if autocast else bound
-        called = refined(self.builder, cls, cast, self.settled)
+        taken = autocast.operands(self.builder, cls, bound) if autocast else bound
+        called = refined(self.builder, cls, taken, self.settled)
         made = autocast.composed(self.builder, cls, bound) if autocast else None
         if made is None:
             made = self.of_nothing(cls, called, flat)
@@ -299,7 +299,7 @@ class GraphBuilder:
             if node.target in TRACED_APART and not self.infers_types:
                 value = self.as_traced(name, value)
             self.define(name, value)
-            if self.mutates and cast == bound:
+            if self.mutates and taken == bound:
                 self.alias(node, name, value, bound, index if len(flat) > 1 or _is_list(cls) else None)
 
     def of_nothing(
