@@ -9,10 +9,10 @@ Formulas: `aten/src/ATen/native/sparse/SparseTensor.cpp`, `SparseTensorMath.cpp`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any, TypeAlias, TypeVar
+from typing import Any
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.expr import Expr
@@ -24,7 +24,7 @@ from xdsl_exir.importers.nodes import at_node
 from xdsl_exir.importers.rewriter import GraphRewriter
 from xdsl_exir.importers.strides import size_of, tensor_of
 from xdsl_exir.importers.synonyms import called, under_names
-from xdsl_exir.importers.synonyms.calls import Calls
+from xdsl_exir.importers.synonyms.calls import Calls, Table
 
 
 @dataclass
@@ -102,24 +102,13 @@ def _held(calls: SparseCalls, held: Ref, dims: int, dense: Value, sizes: tuple[V
 
 # What operators are of sparse tensors
 
-Sparse: TypeAlias = "Callable[..., Coo | Ref | None]"
-"""Takes `Calls` and an operator's arguments, sparse tensors as `Coo`; makes the calls, and gives the result."""
-SparseT = TypeVar("SparseT", bound="Sparse")
-SPARSE: dict[str, Sparse] = {}
-"""By target."""
+SPARSE = Table("aten")
+"""Take `Calls` and an operator's arguments, sparse tensors as `Coo`; make the calls, and give the result: a `Coo`, a tensor, or nothing."""
 LAYOUTS = frozenset(map(g.Layout, ("sparse_coo", "sparse_csr", "sparse_csc")))
 """Whose elements are single ones: how their places are held makes no difference to what a program may see of them here."""
 
 
-def _of(*names: str) -> Callable[[SparseT], SparseT]:
-    def register(function: SparseT) -> SparseT:
-        SPARSE.update((f"aten.{name}", function) for name in names)
-        return function
-
-    return register
-
-
-@_of("to_sparse", "_to_sparse")
+@SPARSE.of("to_sparse", "_to_sparse")
 def _to_sparse(
     calls: SparseCalls,
     self: Value | Coo,
@@ -135,12 +124,12 @@ def _to_sparse(
     return _to_sparse_dims(calls, self, None)
 
 
-@_of("to_sparse_csr", "_to_sparse_csr", "to_sparse_csc", "_to_sparse_csc")
+@SPARSE.of("to_sparse_csr", "_to_sparse_csr", "to_sparse_csc", "_to_sparse_csc")
 def _to_sparse_compressed(calls: SparseCalls, self: Value | Coo, dense_dim: Value = None) -> Coo:
     return _to_sparse(calls, self, dense_dim=dense_dim)
 
 
-@_of("to_sparse.sparse_dim", "_to_sparse.sparse_dim")
+@SPARSE.of("to_sparse.sparse_dim", "_to_sparse.sparse_dim")
 def _to_sparse_dims(calls: SparseCalls, self: Value | Coo, sparse_dim: int | None) -> Coo:
     if isinstance(self, Coo):
         return self
@@ -154,13 +143,13 @@ def _to_sparse_dims(calls: SparseCalls, self: Value | Coo, sparse_dim: int | Non
     return _held(calls, held, dims, self, tuple(calls.size(self, dim) for dim in range(rank)))
 
 
-@_of("to_dense", "_to_dense")
+@SPARSE.of("to_dense", "_to_dense")
 def _to_dense(calls: SparseCalls, self: Coo, dtype: Any = None, masked_grad: Value = None) -> Ref:
     dense = self.dense(calls)
     return dense if dtype is None else calls.cast(dense, dtype)
 
 
-@_of("sparse_coo_tensor.indices_size", "_sparse_coo_tensor_unsafe")
+@SPARSE.of("sparse_coo_tensor.indices_size", "_sparse_coo_tensor_unsafe")
 def _made(
     calls: SparseCalls,
     indices: Ref,
@@ -174,7 +163,7 @@ def _made(
     return Coo(indices, values, size, dims, bool(is_coalesced), True)
 
 
-@_of("_sparse_coo_tensor_with_dims_and_tensors")
+@SPARSE.of("_sparse_coo_tensor_with_dims_and_tensors")
 def _made_of_dims(
     calls: SparseCalls,
     sparse_dim: int,
@@ -189,24 +178,24 @@ def _made_of_dims(
     return Coo(indices, values, size, sparse_dim, bool(is_coalesced), True)
 
 
-@_of("_assert_tensor_metadata")
+@SPARSE.of("_assert_tensor_metadata")
 def _nothing(calls: SparseCalls, *checked: Value | Coo, **as_traced: Any) -> None:
     """What PyTorch saw when it traced: a dtype, a device, a layout."""
 
 
-@_of("coalesce", "_coalesce")
+@SPARSE.of("coalesce", "_coalesce")
 def _coalesce(calls: SparseCalls, self: Coo) -> Coo:
     return self.coalesced(calls)
 
 
-@_of("indices", "values")
+@SPARSE.of("indices", "values")
 def _part(calls: SparseCalls, self: Coo) -> Ref:
     if not self.is_coalesced:
         raise calls.unsupported("of a sparse tensor that is not coalesced")
     return _part_as_held(calls, self)
 
 
-@_of("_indices", "_values")
+@SPARSE.of("_indices", "_values")
 def _part_as_held(calls: SparseCalls, self: Coo) -> Ref:
     if not self.is_counted:
         raise calls.unsupported("of as many elements as the data say: PyTorch traces it as of none")
@@ -220,14 +209,16 @@ def _each(calls: SparseCalls, self: Coo, *others: Any, **named: Any) -> Coo:
     return replace(self, values=values)
 
 
-_of("neg", "positive", "clone", "alias", "detach", "_to_copy", "to.dtype", "mul.Scalar", "div.Scalar")(_each)
+SPARSE.of("neg", "positive", "clone", "alias", "detach", "_to_copy", "to.dtype", "mul.Scalar", "div.Scalar")(
+    _each
+)
 
 
 _KEEP_ZERO = """abs asin asinh atan atanh ceil deg2rad erf erfinv expm1 floor frac isinf isnan log1p nan_to_num
     pow.Tensor_Scalar rad2deg relu round sgn sign signbit sin sinh sqrt tan tanh trunc"""
 
 
-@_of(*_KEEP_ZERO.split())
+@SPARSE.of(*_KEEP_ZERO.split())
 def _each_once(calls: SparseCalls, self: Coo, *others: Any, **named: Any) -> Coo:
     """An operator of each element that gives 0 of 0."""
     return _each(calls, self.coalesced(calls), *others, **named)
@@ -239,7 +230,7 @@ def _is_number(calls: SparseCalls, value: Value) -> bool:
     return not isinstance(known, g.TensorMeta) or known.sizes == ()
 
 
-@_of("mul.Tensor")
+@SPARSE.of("mul.Tensor")
 def _mul(calls: SparseCalls, self: Coo | Value, other: Coo | Value) -> Coo:
     coo, by = (self, other) if isinstance(self, Coo) else (other, self)
     assert isinstance(coo, Coo)
@@ -250,19 +241,18 @@ def _mul(calls: SparseCalls, self: Coo | Value, other: Coo | Value) -> Coo:
     return replace(coo, values=calls("aten.mul.Tensor", self=coo.values, other=by))
 
 
-@_of("div.Tensor")
+@SPARSE.of("div.Tensor")
 def _div(calls: SparseCalls, self: Coo | Value, other: Coo | Value) -> Coo:
     if not isinstance(self, Coo) or isinstance(other, Coo) or not _is_number(calls, other):
         raise calls.unsupported("but of a sparse tensor by a number")
     return replace(self, values=calls("aten.div.Tensor", self=self.values, other=other))
 
 
-@_of("add.Tensor")
+@SPARSE.of("add.Tensor")
 def _add(calls: SparseCalls, self: Coo | Value, other: Coo | Value, *, alpha: Value = 1) -> Coo | Ref:
     if not isinstance(other, Coo):
-        raise calls.unsupported(
-            "of a sparse tensor and a dense one"
-        )  # which PyTorch wants the other way round
+        # PyTorch wants them the other way round.
+        raise calls.unsupported("of a sparse tensor and a dense one")
     if alpha != 1:
         other = replace(other, values=calls("aten.mul.Scalar", self=other.values, other=alpha))
     if not isinstance(self, Coo):
@@ -273,7 +263,7 @@ def _add(calls: SparseCalls, self: Coo | Value, other: Coo | Value, *, alpha: Va
     return replace(self, indices=indices, values=values, is_coalesced=False, is_counted=is_counted)
 
 
-@_of("sub.Tensor")
+@SPARSE.of("sub.Tensor")
 def _sub(calls: SparseCalls, self: Coo | Value, other: Coo | Value, *, alpha: Any = 1) -> Coo | Ref:
     return _add(calls, self, other, alpha=-alpha)
 
@@ -281,7 +271,7 @@ def _sub(calls: SparseCalls, self: Coo | Value, other: Coo | Value, *, alpha: An
 # sums and products
 
 
-@_of("mm", "_sparse_mm", "matmul", "mv")
+@SPARSE.of("mm", "_sparse_mm", "matmul", "mv")
 def _product(calls: SparseCalls, *operands: Any, **named: Any) -> Ref:
     """Rows of a dense matrix, scaled and added up; or elements of a dense vector."""
     self, dense = (*operands, *named.values())
@@ -299,7 +289,7 @@ def _product(calls: SparseCalls, *operands: Any, **named: Any) -> Ref:
     return calls("aten.index_add", self=nothing, dim=0, index=row, source=terms)
 
 
-@_of("addmm", "_sparse_addmm")
+@SPARSE.of("addmm", "_sparse_addmm")
 def _addmm(
     calls: SparseCalls, self: Value, mat1: Coo | Value, mat2: Value, *, beta: Any = 1, alpha: Any = 1
 ) -> Ref:
@@ -313,12 +303,12 @@ def _addmm(
     return calls("aten.add.Tensor", self=self, other=product)
 
 
-@_of("sum", "_sparse_sum", "_sparse_sum.dtype")
+@SPARSE.of("sum", "_sparse_sum", "_sparse_sum.dtype")
 def _sum(calls: SparseCalls, self: Coo, *, dtype: Any = None) -> Ref:
     return calls("aten.sum", self=self.values, dtype=dtype)
 
 
-@_of("_sparse_sum.dim", "_sparse_sum.dim_dtype")
+@SPARSE.of("_sparse_sum.dim", "_sparse_sum.dim_dtype")
 def _sum_dims(calls: SparseCalls, self: Coo, dim: Sequence[int], *, dtype: Any = None) -> Coo | Ref:
     over = {each % len(self.sizes) for each in dim}
     of_elements = {each for each in over if each >= self.dims}
@@ -335,7 +325,7 @@ def _sum_dims(calls: SparseCalls, self: Coo, dim: Sequence[int], *, dtype: Any =
     return summed if len(kept) == self.dims else summed.turned(calls, kept)
 
 
-@_of("sum.dim_IntList")
+@SPARSE.of("sum.dim_IntList")
 def _sum_dim_list(
     calls: SparseCalls, self: Coo, dim: Sequence[int] | None, keepdim: bool = False, *, dtype: Any = None
 ) -> Coo | Ref:
@@ -344,7 +334,7 @@ def _sum_dim_list(
     return _sum_dims(calls, self, dim or range(len(self.sizes)), dtype=dtype)
 
 
-@_of("permute")
+@SPARSE.of("permute")
 def _permute(calls: SparseCalls, self: Coo, dims: Sequence[int]) -> Coo:
     order = [dim % len(self.sizes) for dim in dims]
     if sorted(order[: self.dims]) != list(range(self.dims)) or order[self.dims :] != sorted(
@@ -354,25 +344,25 @@ def _permute(calls: SparseCalls, self: Coo, dims: Sequence[int]) -> Coo:
     return replace(self, sizes=tuple(self.sizes[dim] for dim in order)).turned(calls, order[: self.dims])
 
 
-@_of("transpose.int")
+@SPARSE.of("transpose.int")
 def _transpose(calls: SparseCalls, self: Coo, dim0: int, dim1: int) -> Coo:
     order = list(range(len(self.sizes)))
     order[dim0], order[dim1] = order[dim1], order[dim0]
     return _permute(calls, self, order)
 
 
-@_of("t")
+@SPARSE.of("t")
 def _t(calls: SparseCalls, self: Coo) -> Coo:
     return _permute(calls, self, range(len(self.sizes))[::-1])
 
 
-@_of("_sparse_softmax.int", "_sparse_log_softmax.int")
+@SPARSE.of("_sparse_softmax.int", "_sparse_log_softmax.int")
 def _softmax_in(calls: SparseCalls, self: Coo, dim: int, dtype: Any = None) -> Coo:
     cast = self if dtype is None else replace(self, values=calls.cast(self.values, dtype))
     return _softmax(calls, cast, dim)
 
 
-@_of("_sparse_softmax", "_sparse_log_softmax")
+@SPARSE.of("_sparse_softmax", "_sparse_log_softmax")
 def _softmax(calls: SparseCalls, self: Coo, dim: int, half_to_float: Value = False) -> Coo:
     """Of the elements that are held: the others count as negative infinities."""
     coo = self.coalesced(calls)

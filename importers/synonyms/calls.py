@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.errors import Unsupported, UnsupportedError
@@ -102,17 +102,20 @@ Synonym: TypeAlias = "Callable[..., g.Ref | tuple[g.Ref, ...]]"
 """Takes `Calls` and an operator's arguments, named and ordered as in its schema; makes the calls, and gives the results."""
 
 
-class Table(dict[str, Synonym]):
-    """What operators of one namespace stand for, by target."""
+FunctionT = TypeVar("FunctionT", bound="Callable[..., Any]")
+
+
+class Table(dict[str, "Callable[..., Any]"]):
+    """What operators of one namespace stand for, by target: functions that take `Calls`."""
 
     def __init__(self, namespace: str):
         super().__init__()
         self.namespace = namespace
 
-    def of(self, *names: str) -> Callable[[Synonym], Synonym]:
+    def of(self, *names: str) -> Callable[[FunctionT], FunctionT]:
         """Registers what operators stand for."""
 
-        def register(function: Synonym) -> Synonym:
+        def register(function: FunctionT) -> FunctionT:
             self.update((f"{self.namespace}.{name}", function) for name in names)
             return function
 
