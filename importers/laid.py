@@ -12,7 +12,7 @@ from dataclasses import replace
 from xdsl_exir.dialects import spec
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import Dim, Ranges
-from xdsl_exir.dialects.meta import broadcast_shapes
+from xdsl_exir.dialects.meta import same_size
 from xdsl_exir.dialects.sharing import is_viewable
 from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers.strides import (
@@ -28,35 +28,38 @@ from xdsl_exir.importers.strides import (
 )
 
 Operands = Mapping[str, g.TensorMeta]
-Laid = Callable[[Operands, Ranges], Order | None]
-"""The order of dimensions that a kernel gives its result, by its operands; None where that is as it is traced."""
+Laid = Callable[[Operands, g.TensorMeta, Ranges], Order | None]
+"""The order of dimensions that a kernel gives its result, by its operands and the result as traced; None where it is that one's."""
 
 
 def _as(name: str) -> Laid:
-    return lambda operands, ranges: clone_order(operands[name], ranges)
+    return lambda operands, after, ranges: clone_order(operands[name], ranges)
 
 
-def _as_operands(operands: Operands, ranges: Ranges) -> Order | None:
+def _as_operands(operands: Operands, after: g.TensorMeta, ranges: Ranges) -> Order | None:
     """As what is computed element by element, the first operand first."""
     known = [([*map(size_of, meta.sizes)], [*map(size_of, meta.strides)]) for meta in operands.values()]
-    sizes = broadcast_shapes(*(sizes for sizes, _ in known))
-    if all(own == [*sizes] and strides == known[0][1] for own, strides in known):
+    sizes = [*map(size_of, after.sizes)]
+    if all(own == sizes and strides == known[0][1] for own, strides in known):
         return clone_order(next(iter(operands.values())), ranges)
 
     def expanded(own: Sequence[Dim], strides: Sequence[Dim]) -> list[Dim]:
         """Strides of an operand that is broadcast."""
         pairs = zip(sizes[len(sizes) - len(own) :], own, strides, strict=True)
-        kept = [0 if size == 1 != whole else stride for whole, size, stride in pairs]
+        # A size that cannot be the whole is 1, if only by a guard.
+        kept = [
+            0 if size == 1 != whole or not same_size(size, whole) else stride for whole, size, stride in pairs
+        ]
         return [*[0] * (len(sizes) - len(own)), *kept]
 
     return iterated_order(sizes, [expanded(*each) for each in known], ranges)
 
 
-def _row_major(operands: Operands, ranges: Ranges) -> Order | None:
+def _row_major(operands: Operands, after: g.TensorMeta, ranges: Ranges) -> Order | None:
     return tuple(range(max(len(operand.sizes) for operand in operands.values())))
 
 
-def _row_major_of_classes(operands: Operands, ranges: Ranges) -> Order | None:
+def _row_major_of_classes(operands: Operands, after: g.TensorMeta, ranges: Ranges) -> Order | None:
     return tuple(range(len(operands["self"].sizes) + 1))
 
 
@@ -67,11 +70,13 @@ def _channels_last(image: g.TensorMeta) -> Order | None:
     return order if rank in (4, 5) and memory_order(image) == order else None
 
 
-def _row_major_of_complex(operands: Operands, ranges: Ranges) -> Order | None:
-    return _row_major(operands, ranges) if operands["self"].dtype.category is Category.COMPLEX else None
+def _row_major_of_complex(operands: Operands, after: g.TensorMeta, ranges: Ranges) -> Order | None:
+    return (
+        _row_major(operands, after, ranges) if operands["self"].dtype.category is Category.COMPLEX else None
+    )
 
 
-def _row_major_or_channels_last(operands: Operands, ranges: Ranges) -> Order | None:
+def _row_major_or_channels_last(operands: Operands, after: g.TensorMeta, ranges: Ranges) -> Order | None:
     return None if _channels_last(operands["input"]) else tuple(range(len(operands["input"].sizes)))
 
 
@@ -96,7 +101,7 @@ LAID: Mapping[str, Laid] = {
         _row_major,
     ),
     "aten.one_hot": _row_major_of_classes,
-    "aten.max_unpool2d": lambda operands, ranges: _channels_last(operands["self"]),
+    "aten.max_unpool2d": lambda operands, after, ranges: _channels_last(operands["self"]),
     "aten.angle": _row_major_of_complex,
     **dict.fromkeys(
         (
@@ -125,7 +130,7 @@ def as_laid(graph: g.Graph, ranges: Ranges) -> g.Graph:
         if result is None or not operands or not isinstance(after, g.TensorMeta):
             continue
         if node.target in LAID:
-            order = LAID[node.target](operands, ranges)
+            order = LAID[node.target](operands, after, ranges)
         else:
             by_value = {refs[name]: found for name, found in operands.items()}
             if (seen := _seen_in(node, by_value, graph)) is not None:

@@ -229,14 +229,22 @@ def of_the_second_piece(x: torch.Tensor) -> torch.Tensor:
     return second + rows
 
 
+def of_the_only_window(x: torch.Tensor) -> torch.Tensor:
+    """A mean of each three of a row, of which a guard says that they are one."""
+    row = x[:1]
+    mean = torch.nn.functional.avg_pool1d(row.reshape(1, 1, -1), 3)
+    return torch.copysign(row, mean)
+
+
 @pytest.mark.parametrize("target", ["interpreter", pytest.param("native", marks=pytest.mark.native)])
 @pytest.mark.parametrize(
     ("function", "shapes", "others"),
     [
         (of_a_diagonal, [(6, 1), (2, 1), (9, 1)], [(1, 1), (0, 1)]),
         (of_the_second_piece, [(2, 6), (2, 4), (2, 5)], [(2, 9), (2, 3)]),
+        (of_the_only_window, [(3, 5), (2, 4), (1, 3)], [(2, 6), (2, 2)]),
     ],
-    ids=["range", "guard"],
+    ids=["range", "guard", "guard on both sides"],
 )
 def test_sizes_that_are_one_where_operands_are_broadcast(
     function: Any, shapes: list[tuple[int, int]], others: list[tuple[int, int]], target: str
