@@ -156,11 +156,12 @@ ROTATED = ("_linalg_svd", "_linalg_eigh", "linalg_pinv.atol_rtol_tensor")
 """What loops do by rotations, of which there are many more than LAPACK has steps."""
 ORDERS = {
     **dict.fromkeys(ROTATED, 16),
-    **dict.fromkeys(("linalg_cholesky_ex", "cholesky_inverse", "cholesky_solve"), 96),
+    **dict.fromkeys(("cholesky_inverse", "cholesky_solve"), 96),
     **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 160),
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 160),
-    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"), 160),
-    **dict.fromkeys(("linalg_solve_triangular", "triangular_solve"), 256),
+    "linalg_cholesky_ex": 256,
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 320),
+    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"), 320),
+    **dict.fromkeys(("linalg_solve_triangular", "triangular_solve"), 640),
 }
 """Orders of matrices up to which loops take no longer than LAPACK by way of the interpreter, as measured."""
 

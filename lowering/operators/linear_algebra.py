@@ -23,16 +23,8 @@ from xdsl_exir.lowering import complex_numbers as numbers
 from xdsl_exir.lowering import lowering
 from xdsl_exir.lowering import scalar as s
 from xdsl_exir.lowering.body_types import PARTS, sum_dtype
-from xdsl_exir.lowering.factorizations import (
-    cholesky_of,
-    lu_of,
-    orthogonalized,
-    reflect,
-    solved,
-    substituted,
-    triangularized,
-    with_rows_exchanged,
-)
+from xdsl_exir.lowering.elimination import cholesky_of, lu_of, solved, substituted, with_rows_exchanged
+from xdsl_exir.lowering.factorizations import orthogonalized, reflect, triangularized
 from xdsl_exir.lowering.linalg import LinalgBuilder, dims
 from xdsl_exir.lowering.matrices import (
     adjoint,

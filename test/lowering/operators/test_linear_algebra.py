@@ -24,7 +24,7 @@ from xdsl.dialects import arith  # noqa: E402
 from xdsl.dialects.linalg.ops import GenericOp  # noqa: E402
 
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
-from xdsl_exir.lowering.factorizations import PANEL  # noqa: E402
+from xdsl_exir.lowering.elimination import PANEL  # noqa: E402
 from xdsl_exir.program import Program  # noqa: E402
 from xdsl_exir.runtime.native import NativeEngine  # noqa: E402
 
@@ -86,6 +86,33 @@ def test_larger_matrices():
         ("aten.linalg_lu_factor_ex", (tensor(29, 29, dtype="complex64"),), {}),
         ("aten.linalg_lu_factor_ex", (tensor(40, 40).tril().fill_diagonal_(0),), {}),
         ("aten.linalg_solve_triangular", (torch.eye(2000).double(), many), {"upper": True}),
+    ]
+    check_natively(calls, scale=100)
+
+
+def test_large_matrices_are_taken_in_parts():
+    """Of which some have rows to exchange with those of the part before, or pivots that are 0."""
+    halves = regular(75, 75)
+    factors, pivots, _ = torch.linalg.lu_factor_ex(halves)
+    right = tensor(75, 3)
+    last = tensor(70, 70)
+    last[:, 69] = 0
+    calls: list[Any] = [
+        ("aten.linalg_lu_factor_ex", (tensor(150, 90),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(67, 130),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(66, 66, dtype="complex64"),), {}),
+        ("aten.linalg_lu_factor_ex", (tensor(80, 80).tril().fill_diagonal_(0),), {}),
+        ("aten.linalg_lu_factor_ex", (last,), {}),
+        ("aten._linalg_solve_ex", (halves, right), {}),
+        ("aten.linalg_inv_ex", (halves,), {}),
+        ("aten.linalg_lu_solve", (factors, pivots, right), {}),
+        ("aten.linalg_lu_solve", (factors, pivots, right), {"adjoint": True}),
+        *(
+            ("aten.linalg_solve_triangular", (halves, right), {"upper": upper, "unitriangular": unit})
+            for upper in (False, True)
+            for unit in (False, True)
+        ),
+        ("aten.linalg_solve_triangular", (halves, right.mT), {"upper": True, "left": False}),
     ]
     check_natively(calls, scale=100)
 
