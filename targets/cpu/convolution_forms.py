@@ -5,6 +5,7 @@
       nothing but padding
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
+    one of bfloat16 patches             becomes    a product of these with its filters
 
 All of them hold for symbolic sizes.
 """
@@ -302,6 +303,8 @@ def by_phases(aten: Namespace, weight: SSAValue, axes: Sequence[Axis], groups: i
 
 def convolved(aten: Namespace, a: Arguments) -> Results:
     """A convolution that is not transposed, in its best form."""
+    if sees_patches(a):
+        return by_patches(aten, a)
     a = without_blind_taps(aten, a)
     shape = static(meta(a["weight"]).shape) or []
     made = in_planes(aten, a, shape)
@@ -367,6 +370,43 @@ def by_products(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results
     )
 
 
+FEW_CHANNELS = 16
+"""Of bfloat16: a kernel takes pairs, or more, of those of one place."""
+
+
+def sees_patches(a: Arguments) -> bool:
+    """Whether a convolution is of patches that lie side by side, as of images for a transformer, of bfloat16 and few channels."""
+    weight, x = static(meta(a["weight"]).shape), meta(before_widening(a["input"]))
+    image = static(x.shape[2:])
+    if weight is None or image is None or 0 in weight or a["groups"] != 1 or x.dtype is not dt.BFloat16:
+        return False
+    _, channels, *kernel = weight
+    moves = [[*pair(a[name], len(kernel))] for name in ("stride", "padding", "dilation")]
+    is_apart = moves == [kernel, [0] * len(kernel), [1] * len(kernel)]
+    fits = all(size >= taps for size, taps in zip(image, kernel, strict=True))
+    return is_apart and fits and channels < FEW_CHANNELS and prod(kernel) > 1
+
+
+def by_patches(aten: Namespace, a: Arguments) -> Results:
+    """A convolution that `sees_patches`: a product of these with its filters."""
+    x, weight = a["input"], a["weight"]
+    outputs, channels, *kernel = static(meta(weight).shape) or []
+    n, _, *image = meta(x).shape
+    counts = [size // taps for size, taps in zip(static(image) or [], kernel, strict=True)]
+    seen = [count * taps for count, taps in zip(counts, kernel, strict=True)]
+    for dim, size in enumerate(seen, 2):
+        x = x if size == image[dim - 2] else aten.slice.Tensor(x, dim, 0, size)
+    batch, space = Sizes(aten, x)(n), len(kernel)
+    x = aten.view(x, [batch, channels, *(size for each in zip(counts, kernel, strict=True) for size in each)])
+    x = aten.permute(x, [0, *range(2, 2 + 2 * space, 2), 1, *range(3, 3 + 2 * space, 2)])
+    x = aten.view(x, [-1, channels * prod(kernel)])
+    filters = aten.permute(aten.view(weight, [outputs, channels * prod(kernel)]), [1, 0])
+    made = aten.mm(*(cast(aten, each, dt.Float) for each in (x, filters)))
+    made = made if a["bias"] is None else aten.add.Tensor(made, a["bias"])
+    made = aten.view(made, [batch, *counts, outputs])
+    return aten.permute(made, [0, space + 1, *range(1, space + 1)])
+
+
 def phase_images(
     aten: Namespace,
     a: Arguments,
@@ -421,6 +461,7 @@ CONVOLUTION_FORMS: dict[str, Form] = {
                 or meta(a["input"]).ndim == 5
                 or a["out"].dtype is not dt.Float
                 or any(blind_taps(a))
+                or sees_patches(a)
             )
         ),
     ),

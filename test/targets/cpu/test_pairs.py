@@ -60,6 +60,7 @@ CASES: dict[str, tuple[Callable[[], Any], list[Any], int]] = {
     "an odd reduction": (lambda: torch.nn.Linear(255, 433), [draw(5, 255)], 0),
     "small": (lambda: torch.nn.Linear(16, 20), [draw(5, 16)], 1),
     "convolutions": (Convolutions, [draw(2, 3, 21, 18)], 3),
+    "patches": (lambda: torch.nn.Conv2d(3, 48, 8, 8), [draw(2, 3, 33, 40)], 1),
     "of lines": (lambda: torch.nn.Conv1d(64, 48, 5, padding=2), [draw(2, 64, 37)], 1),
     "a long sum": (lambda: torch.nn.Conv2d(515, 17, 3, padding=1), [draw(1, 515, 8, 7)], 1),
     "with float32": (
@@ -102,6 +103,7 @@ def test_which_products_are_of_tiles(name: str) -> None:
         "batches": 1,
         "of one batch": 1,
         "convolutions": 1,
+        "patches": 1,
         "of lines": 1,
         "a long sum": 1,
     }.get(name, 0)
@@ -128,6 +130,32 @@ def test_convolutions_of_any_size() -> None:
         with torch.no_grad():
             wanted = model(draw(*shape)).float().numpy()
         given = np.asarray(run.flat([draw(*shape)])[0]).astype(np.float32)
+        np.testing.assert_allclose(given, wanted, rtol=1.6e-2, atol=1.6e-2)
+
+
+@pytest.mark.parametrize(
+    ("make", "image"),
+    [
+        (lambda: torch.nn.Conv2d(3, 20, (4, 5), (4, 5)), (3, 20, 17)),
+        (lambda: torch.nn.Conv1d(2, 5, 3, 3, bias=False), (2, 11)),
+        (lambda: torch.nn.Conv3d(1, 6, (2, 3, 3), (2, 3, 3)), (1, 4, 7, 9)),
+    ],
+    ids=["images", "lines", "volumes"],
+)
+def test_patches_of_batches_of_any_size(make: Callable[[], Any], image: tuple[int, ...]) -> None:
+    torch.manual_seed(0)
+    model = make().bfloat16()
+    exported = torch.export.export(model, (draw(2, *image),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+    program = xdsl_exir.from_exported_program(exported)
+    kernels = plan_program(program, processor()).dispatches.kernels.values()
+    made = {type(kernel) for kernel in kernels}
+    assert Matmul in made
+    assert Conv2d not in made
+    run = xdsl_exir.compile(program, "native")
+    for count in (2, 1, 5):
+        with torch.no_grad():
+            wanted = model(draw(count, *image)).float().numpy()
+        given = np.asarray(run.flat([draw(count, *image)])[0]).astype(np.float32)
         np.testing.assert_allclose(given, wanted, rtol=1.6e-2, atol=1.6e-2)
 
 
