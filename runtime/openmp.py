@@ -250,17 +250,8 @@ def address_in(library: ctypes.CDLL, name: str) -> int | None:
 def _by(runtime: Path) -> Mapping[str, int]:
     """Addresses of the functions by GNU's runtime."""
     gnu = ctypes.CDLL(str(runtime))
-    builder = (
-        llvm_binding().JITLibraryBuilder().add_object_img(emit_object(code(), baseline(), "function(sroa)"))
-    )
-    for name in GNU_FUNCTIONS:
-        builder.import_symbol(name, address_in(gnu, name))
     names = [INSTEAD, *(prefix + name for name in FUNCTIONS for prefix in (OPENMP, ALONE))]
-    for name in names:
-        builder.export_symbol(name)
-    tracker = builder.link(jit(), "openmp")
-    _KEPT.append(tracker)
-    found = {name: tracker[name] for name in names}
+    found = _linked(code(), {name: address_in(gnu, name) for name in GNU_FUNCTIONS}, names)
     os.register_at_fork(after_in_child=lambda: _leave_gnu(found))
     return found
 
@@ -280,9 +271,65 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ours[INSTEAD])(ctypes.addressof(table))
 
 
+OURS = {
+    "fork_call_if": f"""
+  %parallel = icmp ne i32 %3, 0
+  br i1 %parallel, label %team, label %alone
+team:
+  call void (ptr, i32, ptr, ...) @{OPENMP}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
+  ret void
+alone:
+  %at = alloca {{ i32, i32 }}
+  %number = call i32 @{OPENMP}global_thread_num(ptr %0)
+  %zero_at = getelementptr {{ i32, i32 }}, ptr %at, i32 0, i32 1
+  store i32 %number, ptr %at
+  store i32 0, ptr %zero_at
+  call void %2(ptr %at, ptr %zero_at, ptr %4)
+  ret void""",
+    **{name: BODIES[name] for name in ("for_static_init_8u", "for_static_fini")},
+}
+"""What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
+for each share, which takes as long as a small kernel."""
+LLVM_FUNCTIONS = {
+    **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
+    f"{OPENMP}fork_call": f"declare void @{OPENMP}fork_call(ptr, i32, ptr, ...)",
+    f"{OPENMP}global_thread_num": f"declare i32 @{OPENMP}global_thread_num(ptr)",
+}
+"""What of it these call."""
+
+
+@once
+def _with_llvm() -> Mapping[str, int]:
+    """Addresses of `OURS`; none where a runtime lacks what they call."""
+    known = {name: address_in(_llvm(), name) for name in LLVM_FUNCTIONS}
+    if None in known.values():
+        return {}
+    text = ["declare i64 @llvm.umin.i64(i64, i64)", *LLVM_FUNCTIONS.values()]
+    for name, body in OURS.items():
+        called_as, parameters = FUNCTIONS[name]
+        given = ", ".join(f"{type} %{i}" for i, type in enumerate(parameters))
+        text.append(f"define {called_as} @{OPENMP}{name}({given}) {{{body}\n}}")
+    return _linked("\n".join(text), known, [OPENMP + name for name in OURS])
+
+
+def _linked(text: str, known: Mapping[str, int | None], names: Sequence[str]) -> dict[str, int]:
+    """Addresses of functions of a text in LLVM IR, which call others at known ones."""
+    builder = llvm_binding().JITLibraryBuilder()
+    builder.add_object_img(emit_object(text, baseline(), "function(sroa)"))
+    for name, address in known.items():
+        builder.import_symbol(name, address)
+    for name in names:
+        builder.export_symbol(name)
+    tracker = builder.link(jit(), "openmp")
+    _KEPT.append(tracker)
+    return {name: tracker[name] for name in names}
+
+
 def addresses(names: Collection[str]) -> dict[str, int | None]:
     """Where these functions of OpenMP's are, all of one runtime; None of what it lacks. Raises `ToolchainError` where a process has none, nor the system."""
     gnu = None if _everyones() is not None else _gnu()
     if gnu is not None and (ours := _by(gnu)).keys() >= set(names):
         return {name: ours[name] for name in names}
-    return {name: address_in(_llvm(), name) for name in names}
+    has_some = any(name.removeprefix(OPENMP) in OURS for name in names)
+    ours = _with_llvm() if has_some else dict[str, int]()
+    return {name: ours[name] if name in ours else address_in(_llvm(), name) for name in names}

@@ -61,8 +61,18 @@ def both():
 """
 
 
+ALONE = """
+func.func @forward(%x: tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> tensor<?x?xf32, #exir.shape<[s0, s1]>> {
+  %0 = aten.exp(%x) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> tensor<?x?xf32, #exir.shape<[s0, s1]>>
+  %1 = aten.cumsum(%0, dim = 1) : (tensor<?x?xf32, #exir.shape<[s0, s1]>>) -> tensor<?x?xf32, #exir.shape<[s0, s1]>>
+  func.return %1 : tensor<?x?xf32, #exir.shape<[s0, s1]>>
+}
+"""
+"""Of any size: whether threads share it is known when it runs."""
+
+
 def run(script: str) -> None:
-    command = [sys.executable, "-c", BEGINNING + script, SQUARES]
+    command = [sys.executable, "-c", BEGINNING + script, SQUARES, ALONE]
     # As these tests set it, it says where LLVM's runtime is, also under GNU's name.
     environment = {name: value for name, value in os.environ.items() if name != "LD_LIBRARY_PATH"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
@@ -121,3 +131,41 @@ def test_functions_that_only_llvms_runtime_has() -> None:
     found = openmp.addresses([fork, dispatch])
     assert found[dispatch]
     assert found[fork] != openmp.addresses([fork])[fork]
+
+
+def test_llvms_runtime() -> None:
+    """Of which runs of one thread, and shares of turns, are ours; also where several threads of Python call at once."""
+    run("""
+import threading
+import xdsl_exir
+
+openmp._gnu = lambda: None
+shares = "__kmpc_for_static_init_8u"
+assert openmp.addresses([shares])[shares] != openmp.address_in(openmp._llvm(), shares)
+for turns in (64, 3, 1):
+    check(turns)
+program = xdsl_exir.compile(xdsl_exir.load(sys.argv[2].encode()), "native", fallback="error")
+
+def of_every_size():
+    for shape in ((3, 5), (300, 500), (1, 7), (0, 4), (2000, 33)):
+        x = np.random.default_rng(0).random(shape, np.float32)
+        np.testing.assert_allclose(program.flat([x])[0], np.exp(x).cumsum(1), rtol=1e-4)
+
+of_every_size()
+failed = []
+
+def repeatedly():
+    try:
+        for _ in range(20):
+            of_every_size()
+    except Exception as error:
+        failed.append(error)
+
+workers = [threading.Thread(target=repeatedly) for _ in range(3)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+assert not failed, failed
+assert openmp.loaded_openmp()
+""")
