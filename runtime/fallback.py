@@ -159,8 +159,8 @@ ORDERS = {
     **dict.fromkeys(("cholesky_inverse", "cholesky_solve"), 96),
     **dict.fromkeys(("linalg_qr", "geqrf", "linalg_householder_product", "ormqr"), 160),
     "linalg_cholesky_ex": 256,
-    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 320),
-    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"), 320),
+    **dict.fromkeys(("linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_inv_ex"), 256),
+    **dict.fromkeys(("_linalg_solve_ex", "_linalg_det", "_linalg_slogdet"), 256),
     **dict.fromkeys(("linalg_solve_triangular", "triangular_solve"), 640),
 }
 """Orders of matrices up to which loops take no longer than LAPACK by way of the interpreter, as measured."""

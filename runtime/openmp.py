@@ -90,6 +90,25 @@ FUNCTIONS = {
 }
 """LLVM's functions that GNU's runtime stands for: what they are called as, and parameters. To the first, which is variadic, the conventions of Linux pass
 what follows as they pass parameters; code passes one argument, or none."""
+
+
+def _given(name: str) -> str:
+    """The parameters of such a function, %0 first."""
+    return ", ".join(f"{type} %{i}" for i, type in enumerate(FUNCTIONS[name][1]))
+
+
+def _fork_if(team: str, alone: str) -> str:
+    """The body of `fork_call_if`: what calls a team, or one thread."""
+    return f"""
+  %parallel = icmp ne i32 %3, 0
+  br i1 %parallel, label %team, label %alone
+team:
+  call void {team}(ptr %0, i32 %1, ptr %2, ptr %4)
+  ret void
+alone:{alone}
+  ret void"""
+
+
 BODIES = {
     # What a team runs takes where its thread's number lies, and a 0.
     "fork_call": """
@@ -99,15 +118,9 @@ BODIES = {
   store ptr %3, ptr %argument
   call void @GOMP_parallel(ptr @worker, ptr %task, i32 0, i32 0)
   ret void""",
-    "fork_call_if": f"""
-  %parallel = icmp ne i32 %3, 0
-  br i1 %parallel, label %team, label %alone
-team:
-  call void @{OPENMP}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
-  ret void
-alone:
-  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
-  ret void""",
+    "fork_call_if": _fork_if(
+        f"@{OPENMP}fork_call", f"\n  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)"
+    ),
     # Bounds [lower, upper] of all turns become those of one thread's: as many for each, the first ones one more. Of fewer turns than threads, nothing is above the last.
     "for_static_init_8u": """
   %lower = load i64, ptr %4
@@ -208,8 +221,8 @@ def jit() -> Any:
 def code() -> str:
     """The functions, in LLVM IR: each looks first whether it is another one."""
     text = ["\n".join(GNU_FUNCTIONS.values()), OUTSIDE]
-    for at, (name, (called_as, parameters)) in enumerate(FUNCTIONS.items()):
-        given = ", ".join(f"{type} %{i}" for i, type in enumerate(parameters))
+    for at, (name, (called_as, _)) in enumerate(FUNCTIONS.items()):
+        given = _given(name)
         result = called_as.split()[0]
         value, returned = ("", "void") if result == "void" else ("%result = ", f"{result} %result")
         text.append(f"""
@@ -272,20 +285,17 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
 
 
 OURS = {
-    "fork_call_if": f"""
-  %parallel = icmp ne i32 %3, 0
-  br i1 %parallel, label %team, label %alone
-team:
-  call void (ptr, i32, ptr, ...) @{OPENMP}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)
-  ret void
-alone:
+    # What a team runs takes where its thread's number lies, by which it names itself to the runtime, and a 0.
+    "fork_call_if": _fork_if(
+        f"(ptr, i32, ptr, ...) @{OPENMP}fork_call",
+        f"""
   %at = alloca {{ i32, i32 }}
   %number = call i32 @{OPENMP}global_thread_num(ptr %0)
   %zero_at = getelementptr {{ i32, i32 }}, ptr %at, i32 0, i32 1
   store i32 %number, ptr %at
   store i32 0, ptr %zero_at
-  call void %2(ptr %at, ptr %zero_at, ptr %4)
-  ret void""",
+  call void %2(ptr %at, ptr %zero_at, ptr %4)""",
+    ),
     **{name: BODIES[name] for name in ("for_static_init_8u", "for_static_fini")},
 }
 """What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
@@ -306,9 +316,7 @@ def _with_llvm() -> Mapping[str, int]:
         return {}
     text = ["declare i64 @llvm.umin.i64(i64, i64)", *LLVM_FUNCTIONS.values()]
     for name, body in OURS.items():
-        called_as, parameters = FUNCTIONS[name]
-        given = ", ".join(f"{type} %{i}" for i, type in enumerate(parameters))
-        text.append(f"define {called_as} @{OPENMP}{name}({given}) {{{body}\n}}")
+        text.append(f"define {FUNCTIONS[name][0]} @{OPENMP}{name}({_given(name)}) {{{body}\n}}")
     return _linked("\n".join(text), known, [OPENMP + name for name in OURS])
 
 
