@@ -13,7 +13,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -284,6 +284,8 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ours[INSTEAD])(ctypes.addressof(table))
 
 
+SHARES = ("for_static_init_8u", "for_static_fini")
+"""What shares turns among the threads of a team."""
 OURS = {
     # What a team runs takes where its thread's number lies, by which it names itself to the runtime, and a 0.
     "fork_call_if": _fork_if(
@@ -296,7 +298,7 @@ OURS = {
   store i32 0, ptr %zero_at
   call void %2(ptr %at, ptr %zero_at, ptr %4)""",
     ),
-    **{name: BODIES[name] for name in ("for_static_init_8u", "for_static_fini")},
+    **{name: BODIES[name] for name in SHARES},
 }
 """What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
 for each share, which takes as long as a small kernel."""
@@ -314,16 +316,30 @@ def _with_llvm() -> Mapping[str, int]:
     known = {name: address_in(_llvm(), name) for name in LLVM_FUNCTIONS}
     if None in known.values():
         return {}
+    return _linked(_code_with_llvm(OURS), known, [OPENMP + name for name in OURS])
+
+
+def _code_with_llvm(names: Iterable[str]) -> str:
+    """Some of `OURS`, in LLVM IR."""
     text = ["declare i64 @llvm.umin.i64(i64, i64)", *LLVM_FUNCTIONS.values()]
-    for name, body in OURS.items():
-        text.append(f"define {FUNCTIONS[name][0]} @{OPENMP}{name}({_given(name)}) {{{body}\n}}")
-    return _linked("\n".join(text), known, [OPENMP + name for name in OURS])
+    for name in names:
+        text.append(f"define {FUNCTIONS[name][0]} @{OPENMP}{name}({_given(name)}) {{{OURS[name]}\n}}")
+    return "\n".join(text)
+
+
+def shares_object() -> bytes:
+    """`SHARES` for a shared library, which hides them. (What is run alone is LLVM's there: who calls the library may be in a team.)"""
+    return emit_object(_code_with_llvm(SHARES), baseline(), SROA)
+
+
+SROA = "function(sroa)"
+"""The pass that such code needs."""
 
 
 def _linked(text: str, known: Mapping[str, int | None], names: Sequence[str]) -> dict[str, int]:
     """Addresses of functions of a text in LLVM IR, which call others at known ones."""
     builder = llvm_binding().JITLibraryBuilder()
-    builder.add_object_img(emit_object(text, baseline(), "function(sroa)"))
+    builder.add_object_img(emit_object(text, baseline(), SROA))
     for name, address in known.items():
         builder.import_symbol(name, address)
     for name in names:

@@ -17,7 +17,7 @@ from xdsl_exir.runtime.c.interface import CLibrary
 from xdsl_exir.runtime.c.wrapper import wrapper_text
 from xdsl_exir.runtime.linking import c_compiler, find_c_tool, link_shared, linker
 from xdsl_exir.runtime.native import Planned
-from xdsl_exir.runtime.openmp import OPENMP, find_openmp
+from xdsl_exir.runtime.openmp import OPENMP, find_openmp, shares_object
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.objects import OneModule, one_module, support_object, symbols_of
 from xdsl_exir.threads import cached_property
@@ -116,6 +116,8 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
     with tempfile.TemporaryDirectory() as scratch:
         triple, needed = library.cpus[0].triple, symbols_of(code).needed
         support = [support_object(triple)] if needed & libcalls.NAMES else []
+        shares_turns = any(name.startswith(OPENMP) for name in needed)
+        support += [shares_object()] if shares_turns and not triple else []
         objects = [Path(scratch) / "wrapper.c"]
         objects[0].write_text(wrapper_text(library), encoding="utf-8")
         for index, data in enumerate([*code, *support]):
@@ -129,7 +131,7 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
         )
         flags = [*flags_for(artifact, weights), "-lm"]
         flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
-        if any(name.startswith(OPENMP) for name in needed):
+        if shares_turns:
             if triple:
                 raise ToolchainError(
                     f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
