@@ -65,12 +65,12 @@ def lu_by_halves(b: LinalgBuilder, a: Tensor, left: int, rows: int, columns: int
     upper = substituted(b, of_top, part_of(b, right, (0, 0), (left, behind)), True, True)
     rest = without_product(b, part_of(b, right, (left, 0), (below, behind)), of_below, upper)
     factors, later, found = lu_of(b, rest)
-    made = b.insert(of_top, b.fill(0, a.shape, a.dtype), [0, 0])
+    made = b.insert(of_top, unset(b, a.shape, a.dtype), [0, 0])
     made = b.insert(upper, made, [0, left])
     made = b.insert(with_rows_exchanged(b, of_below, later), made, [left, 0])
     made = b.insert(factors, made, [left, left])
     later = b.elementwise(lambda row: row + left, [later], later.shape, dt.Int)
-    chosen = b.insert(later, b.insert(pivots, b.fill(0, (min(rows, columns),), dt.Int), [0]), [left])
+    chosen = b.insert(later, b.insert(pivots, unset(b, (min(rows, columns),), dt.Int), [0]), [left])
 
     def status(first: Scalar, second: Scalar) -> Scalar:
         return s.select(first.equals(0) & ~second.equals(0), second + left, first)
@@ -81,6 +81,11 @@ def lu_by_halves(b: LinalgBuilder, a: Tensor, left: int, rows: int, columns: int
 def part_of(b: LinalgBuilder, matrix: Tensor, first: Sequence[int], shape: Sequence[int]) -> Tensor:
     """A block of a matrix, from a row and a column on."""
     return b.slice(matrix, first, shape, (1, 1))
+
+
+def unset(b: LinalgBuilder, shape: Sizes, dtype: dt.DType) -> Tensor:
+    """A tensor whose parts are inserted, all of them."""
+    return Tensor(b.empty(shape, dtype), shape, dtype)
 
 
 def half_of(count: int) -> int:
@@ -407,7 +412,7 @@ def substituted_by_halves(
     others = part_of(b, right, (then, 0), (rest, columns))
     others = without_product(b, others, of_a(then, at, rest, height), known)
     others = substituted(b, of_a(then, then, rest, rest), others, forward, unit)
-    return b.insert(others, b.insert(known, b.fill(0, right.shape, right.dtype), [at, 0]), [then, 0])
+    return b.insert(others, b.insert(known, unset(b, right.shape, right.dtype), [at, 0]), [then, 0])
 
 
 def solved(

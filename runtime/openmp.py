@@ -3,6 +3,7 @@
 Code calls LLVM's runtime (`__kmpc_*`). A process should have one: two have threads each, which wait for work on the same cores, in each other's way. Where
 there is GNU's, which PyTorch's wheels bring, it does the work: the functions of LLVM's that code calls are here, in LLVM IR, in terms of
 GNU's. So `torch.set_num_threads` says how many threads there are to our code as well. GNU's does not survive a fork: in the child it is LLVM's.
+Where LLVM's does the work, what its builds with assertions are slow at is ours all the same (`OURS`).
 """
 
 from __future__ import annotations
@@ -177,6 +178,8 @@ ALONE_BODIES = {
   ret i32 0""",
 }
 """The same of one thread, without a runtime."""
+SROA = "function(sroa)"
+"""The pass that such code needs."""
 INSTEAD = "exir_openmp_instead"
 """A function of ours: from now on its functions are others, whose addresses are in a table, in their order."""
 GNU_FUNCTIONS = {
@@ -207,6 +210,32 @@ define internal void @worker(ptr %task) {{
   ret void
 }}
 """
+
+
+SHARES = ("for_static_init_8u", "for_static_fini")
+"""What shares turns among the threads of a team."""
+OURS = {
+    # What a team runs takes where its thread's number lies, by which it names itself to the runtime, and a 0.
+    "fork_call_if": _fork_if(
+        f"(ptr, i32, ptr, ...) @{OPENMP}fork_call",
+        f"""
+  %at = alloca {{ i32, i32 }}
+  %number = call i32 @{OPENMP}global_thread_num(ptr %0)
+  %zero_at = getelementptr {{ i32, i32 }}, ptr %at, i32 0, i32 1
+  store i32 %number, ptr %at
+  store i32 0, ptr %zero_at
+  call void %2(ptr %at, ptr %zero_at, ptr %4)""",
+    ),
+    **{name: BODIES[name] for name in SHARES},
+}
+"""What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
+for each share, which takes as long as a small kernel."""
+LLVM_FUNCTIONS = {
+    **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
+    f"{OPENMP}fork_call": f"declare void @{OPENMP}fork_call(ptr, i32, ptr, ...)",
+    f"{OPENMP}global_thread_num": f"declare i32 @{OPENMP}global_thread_num(ptr)",
+}
+"""What of it these call."""
 
 
 def jit() -> Any:
@@ -284,32 +313,6 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(ours[INSTEAD])(ctypes.addressof(table))
 
 
-SHARES = ("for_static_init_8u", "for_static_fini")
-"""What shares turns among the threads of a team."""
-OURS = {
-    # What a team runs takes where its thread's number lies, by which it names itself to the runtime, and a 0.
-    "fork_call_if": _fork_if(
-        f"(ptr, i32, ptr, ...) @{OPENMP}fork_call",
-        f"""
-  %at = alloca {{ i32, i32 }}
-  %number = call i32 @{OPENMP}global_thread_num(ptr %0)
-  %zero_at = getelementptr {{ i32, i32 }}, ptr %at, i32 0, i32 1
-  store i32 %number, ptr %at
-  store i32 0, ptr %zero_at
-  call void %2(ptr %at, ptr %zero_at, ptr %4)""",
-    ),
-    **{name: BODIES[name] for name in SHARES},
-}
-"""What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
-for each share, which takes as long as a small kernel."""
-LLVM_FUNCTIONS = {
-    **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
-    f"{OPENMP}fork_call": f"declare void @{OPENMP}fork_call(ptr, i32, ptr, ...)",
-    f"{OPENMP}global_thread_num": f"declare i32 @{OPENMP}global_thread_num(ptr)",
-}
-"""What of it these call."""
-
-
 @once
 def _with_llvm() -> Mapping[str, int]:
     """Addresses of `OURS`; none where a runtime lacks what they call."""
@@ -330,10 +333,6 @@ def _code_with_llvm(names: Iterable[str]) -> str:
 def shares_object() -> bytes:
     """`SHARES` for a shared library, which hides them. (What is run alone is LLVM's there: who calls the library may be in a team.)"""
     return emit_object(_code_with_llvm(SHARES), baseline(), SROA)
-
-
-SROA = "function(sroa)"
-"""The pass that such code needs."""
 
 
 def _linked(text: str, known: Mapping[str, int | None], names: Sequence[str]) -> dict[str, int]:

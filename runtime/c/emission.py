@@ -115,9 +115,13 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
     used in one process, and each has its own `forward`."""
     with tempfile.TemporaryDirectory() as scratch:
         triple, needed = library.cpus[0].triple, symbols_of(code).needed
-        support = [support_object(triple)] if needed & libcalls.NAMES else []
         shares_turns = any(name.startswith(OPENMP) for name in needed)
-        support += [shares_object()] if shares_turns and not triple else []
+        if shares_turns and triple:
+            raise ToolchainError(
+                f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
+            )
+        support = [support_object(triple)] if needed & libcalls.NAMES else []
+        support += [shares_object()] if shares_turns else []
         objects = [Path(scratch) / "wrapper.c"]
         objects[0].write_text(wrapper_text(library), encoding="utf-8")
         for index, data in enumerate([*code, *support]):
@@ -132,10 +136,6 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
         flags = [*flags_for(artifact, weights), "-lm"]
         flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
         if shares_turns:
-            if triple:
-                raise ToolchainError(
-                    f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
-                )
             # Where it is here says nothing of where the library will be: beside it, or where the loader looks.
             flags += [str(find_openmp()), *linker("-rpath=$ORIGIN")]
         link_shared(objects, artifact.library, flags, triple)

@@ -7,7 +7,7 @@
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
     one of bfloat16 patches             becomes    a product of these with its filters
 
-All of them hold for symbolic sizes.
+All of them hold for symbolic sizes, the last one for those of batches.
 """
 
 from __future__ import annotations
