@@ -6,6 +6,7 @@
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
     convolution of float64, integers    becomes    a product of its filters with the columns of what they see
     one of bfloat16 patches             becomes    a product of these with its filters
+    one that moves by symbolic sizes    becomes    one of what its kernel sees, gathered and put side by side
 
 All of them hold for symbolic sizes, the last one for those of batches.
 """
@@ -22,12 +23,12 @@ from typing import Any
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.builder import Namespace, Results, cast, meta, opmath, sizes
+from xdsl_exir.dialects.builder import Namespace, Results, Size, cast, meta, opmath, sizes
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.targets.cpu.epilogues import HALVES
 from xdsl_exir.targets.cpu.row_forms import WITH_KERNELS, Arguments, Form
-from xdsl_exir.transforms.decompositions.view import Sizes
+from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 from xdsl_exir.transforms.matching import made_by, static
 from xdsl_exir.transforms.patterns import KEEP
 
@@ -45,8 +46,10 @@ def convolution(aten: Namespace, a: Arguments) -> Results:
     space, out = meta(a["input"]).ndim - 2, a.pop("out")
     shape = static(meta(a["weight"]).shape)
     a |= {name: pair(a[name], space) for name in MOVES}
-    a |= {name: before_widening(a[name]) for name in ("input", "weight")}
-    if shape is None or 0 in shape or not 1 <= space <= 3 or not moves_as_said(a):
+    a |= {name: unwidened(a[name]) for name in ("input", "weight")}
+    if not moves_as_said(a):
+        return moved_by_sizes(aten, a, out.shape[2:])
+    if shape is None or 0 in shape or not 1 <= space <= 3:
         return convolution_of(aten, a)
     if not a["transposed"]:
         return convolved(aten, a)
@@ -54,7 +57,7 @@ def convolution(aten: Namespace, a: Arguments) -> Results:
     return convolution_of(aten, a) if made is KEEP else made
 
 
-def before_widening(x: SSAValue) -> SSAValue:
+def unwidened(x: SSAValue) -> SSAValue:
     """Halves, where float32 is made of them: they are put in another form as they are."""
     widening = made_by(x, "aten._to_copy")
     halves = None if widening is None else widening.operands[0]
@@ -65,6 +68,63 @@ def convolution_of(aten: Namespace, a: Arguments) -> SSAValue:
     """The operator itself, of float32 if it is given halves."""
     wide = {name: cast(aten, a[name], opmath(meta(a[name]).dtype)) for name in ("input", "weight")}
     return aten.convolution(**a | wide)
+
+
+def moved_by_sizes(aten: Namespace, a: Arguments, out: Sequence[Dim]) -> SSAValue:
+    """A convolution that moves by symbolic sizes, as one that moves by numbers."""
+    size = Sizes(aten, a["input"], a["weight"], *(move for name in MOVES for move in a[name]))
+    axes = [at for at in range(len(out)) if not all(isinstance(a[name][at], int) for name in MOVES)]
+    starts = [a["padding"][at] for at in axes]
+    for at in axes:
+        a = spread(aten, a, at, size) if a["transposed"] else gathered(aten, a, at, size, out[at])
+    made = convolution_of(aten, a)
+    for at, start in zip(axes, starts, strict=True) if a["transposed"] else ():
+        places = aten.add.Tensor(aten.arange.start_step(0, size(out[at])), start)
+        made = aten.index_select(made, 2 + at, places)
+    return made
+
+
+def gathered(aten: Namespace, a: Arguments, at: int, size: Sizes, extent: Dim) -> Arguments:
+    """What the kernel sees along a dimension, put side by side: then it moves by its own length. Of padding alone, the padded input."""
+    (step, before, apart, _), taps = moves_along(a, at), size(meta(a["weight"]).shape[2 + at])
+    behind = meta(a["input"]).ndim - 3 - at
+    x = aten.constant_pad_nd(a["input"], [0, 0] * behind + [before, before])
+    if isinstance(step, int) and isinstance(apart, int):
+        return moving(a, at, step, 0, apart, 0) | {"input": x}
+    first = aten.unsqueeze(aten.mul.Tensor(aten.arange.start_step(0, size(extent)), step), 1)
+    places = aten.view(aten.add.Tensor(first, aten.mul.Tensor(aten.arange.start_step(0, taps), apart)), [-1])
+    return moving(a, at, taps, 0, 1, 0) | {"input": aten.index_select(x, 2 + at, places)}
+
+
+def spread(aten: Namespace, a: Arguments, at: int, size: Sizes) -> Arguments:
+    """A transposed one along a dimension without steps: of the input and the kernel with zeros between, and of nothing that is left out."""
+    step, _, apart, more = moves_along(a, at)
+    x, behind = with_zeros(aten, a["input"], 2 + at, step, size), meta(a["input"]).ndim - 3 - at
+    weight = with_zeros(aten, a["weight"], 2 + at, apart, size)
+    x = aten.constant_pad_nd(x, [0, 0] * behind + [0, more])
+    return moving(a, at, 1, 0, 1, 0) | {"input": x, "weight": weight}
+
+
+def with_zeros(aten: Namespace, x: SSAValue, dim: int, step: Size, size: Sizes) -> SSAValue:
+    """A dimension's elements, each `step` from the next, and zeros between."""
+    if step == 1:
+        return x
+    [between] = dims_of([step], "steps")
+    places = aten.arange.start_step(0, size((meta(x).shape[dim] - 1) * between + 1))
+    held = aten.index_select(x, dim, aten.div.Tensor_mode(places, step, rounding_mode="floor"))
+    is_one = aten.eq.Tensor(aten.remainder.Tensor(places, step), 0)
+    return aten.where.self(aten.view(is_one, [-1, *[1] * (meta(x).ndim - 1 - dim)]), held, 0)
+
+
+def moves_along(a: Arguments, at: int) -> list[Size]:
+    """How the kernel moves along a dimension."""
+    return [a[name][at] for name in MOVES]
+
+
+def moving(a: Arguments, at: int, *moves: Size) -> Arguments:
+    """The same that moves so along a dimension."""
+    named = zip(MOVES, moves, strict=True)
+    return a | {name: [*a[name][:at], move, *a[name][at + 1 :]] for name, move in named}
 
 
 def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
@@ -376,7 +436,7 @@ FEW_CHANNELS = 16
 
 def sees_patches(a: Arguments) -> bool:
     """Whether a convolution is of patches that lie side by side, as of images for a transformer, of bfloat16 and few channels."""
-    weight, x = static(meta(a["weight"]).shape), meta(before_widening(a["input"]))
+    weight, x = static(meta(a["weight"]).shape), meta(unwidened(a["input"]))
     image = static(x.shape[2:])
     if weight is None or image is None or 0 in weight or a["groups"] != 1 or x.dtype is not dt.BFloat16:
         return False
@@ -455,14 +515,12 @@ CONVOLUTION_FORMS: dict[str, Form] = {
         convolution,
         WITH_KERNELS,
         lambda a: (
-            moves_as_said(a)
-            and (
-                a["transposed"]
-                or meta(a["input"]).ndim == 5
-                or a["out"].dtype is not dt.Float
-                or any(blind_taps(a))
-                or sees_patches(a)
-            )
+            not moves_as_said(a)
+            or a["transposed"]
+            or meta(a["input"]).ndim == 5
+            or a["out"].dtype is not dt.Float
+            or any(blind_taps(a))
+            or sees_patches(a)
         ),
     ),
 }

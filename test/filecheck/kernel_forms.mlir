@@ -200,3 +200,15 @@ func.func @adaptive(%x : tensor<2x40x4xf32>, %y : tensor<2x6x6xf32>) -> (tensor<
 // CHECK-NEXT:    edge.aten.mean.dim({{.*}}, dim = [3]) : (tensor<2x1x2x2xf32>) -> tensor<2x1x2xf32>
 // CHECK-NEXT:    edge.aten._adaptive_avg_pool2d(%y
 // CHECK-NEXT:    func.return
+
+// What a kernel of two elements sees that lie as far apart as a size says, put side by side.
+// CHECK-LABEL: @moved_by_sizes
+// CHECK: [[SEEN:%[0-9]+]] = edge.aten.index_select({{.*}}, dim = 2, index = {{.*}}
+// CHECK: edge.aten.convolution([[SEEN]], %w, bias = none, stride = [2], padding = [0], dilation = [1]
+func.func @moved_by_sizes(%x: tensor<1x2x?xf32, #exir.shape<[1, 2, s0]>>, %w: tensor<3x2x2xf32>) -> tensor<1x3x?xf32, #exir.shape<[1, 3, s0 - s0 floordiv 4]>> attributes {exir.ranges = {s0 = #exir.range<12, 64>}} {
+  %n = edge.aten.sym_size.int(%x, dim = 2) : (tensor<1x2x?xf32, #exir.shape<[1, 2, s0]>>) -> !exir.symint<s0>
+  %4 = exir.number 4 : !exir.symint<4>
+  %far = exir.sym_floordiv %n, %4 : (!exir.symint<s0>, !exir.symint<4>) -> !exir.symint<s0 floordiv 4>
+  %0 = edge.aten.convolution(%x, %w, bias = none, stride = [1], padding = [0], dilation = [%far], transposed = false, output_padding = [0], groups = 1) : (tensor<1x2x?xf32, #exir.shape<[1, 2, s0]>>, tensor<3x2x2xf32>, !exir.symint<s0 floordiv 4>) -> tensor<1x3x?xf32, #exir.shape<[1, 3, s0 - s0 floordiv 4]>>
+  func.return %0 : tensor<1x3x?xf32, #exir.shape<[1, 3, s0 - s0 floordiv 4]>>
+}

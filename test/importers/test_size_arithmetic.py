@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from modules import Function
 
 import xdsl_exir
@@ -19,13 +20,15 @@ AUTO = torch.export.Dim.AUTO
 SIZES = [(4, 6), (3, 9), (5, 20), (2, 11)]
 """Of the inputs; the first is the one that a program is exported with."""
 
+WEIGHT = torch.tensor([[[0.5, -2.0]]])
+
 CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "ceil": lambda x: x[:, : math.ceil(x.shape[1] / 4)],
     "ceil to multiple": lambda x: torch.zeros(math.ceil(x.shape[1] / 4) * 4 - x.shape[1] + 2),
     "floor": lambda x: x[:, : math.floor(x.shape[1] / 2)],
     "trunc": lambda x: x[:, : math.trunc(x.shape[1] / 2)],
     "shift": lambda x: (x[:, : x.shape[1] >> 1], torch.ones(x.shape[0] << 1)),
-    "halves of an even part": lambda x: torch.nn.functional.glu(x[:, : x.shape[1] // 2 * 2], 1),
+    "halves of an even part": lambda x: F.glu(x[:, : x.shape[1] // 2 * 2], 1),
     "range of a float": lambda x: torch.arange(0.0, x.shape[1]),
     "round": lambda x: torch.zeros(round(x.shape[1] * 0.5)),
     "abs": lambda x: torch.zeros(abs(x.shape[1] - x.shape[0] * 3) + 2),
@@ -34,7 +37,7 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "range to a quotient": lambda x: torch.arange(x.shape[1] / 2),
     "range by a quotient": lambda x: torch.arange(-1.0, 1.0, 2 / x.shape[0]),
     "norm": lambda x: torch.linalg.vector_norm(x, ord=x.shape[0] / 2),
-    "guard on a float": lambda x: torch.nn.functional.scaled_dot_product_attention(
+    "guard on a float": lambda x: F.scaled_dot_product_attention(
         x[None], x[None], x[None], scale=1 / x.shape[1]
     ),
     "scaled and rounded": lambda x: [
@@ -55,10 +58,10 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "numbers out": lambda x: (x + 1, x.shape[1] & 3, round(x.shape[1] * 0.7), x.shape[1] / 3),
     "bounds": lambda x: (x.clamp(min=-x.shape[1] / 30, max=x.shape[1] / 50), x.clamp(min=x.shape[0] / 9)),
     "slopes": lambda x: (
-        torch.nn.functional.leaky_relu(x, 1 / x.shape[0]),
-        torch.nn.functional.elu(x, x.shape[0] / 3),
-        torch.nn.functional.hardtanh(x, -x.shape[0] / 9, x.shape[1] / 40),
-        torch.nn.functional.softplus(x, x.shape[0] / 3, x.shape[1] * 1.5),
+        F.leaky_relu(x, 1 / x.shape[0]),
+        F.elu(x, x.shape[0] / 3),
+        F.hardtanh(x, -x.shape[0] / 9, x.shape[1] / 40),
+        F.softplus(x, x.shape[0] / 3, x.shape[1] * 1.5),
     ),
     "factors": lambda x: (
         torch.add(x, x, alpha=x.shape[1] / 3),
@@ -98,6 +101,19 @@ CASES: dict[str, Callable[[torch.Tensor], Any]] = {
     "transforms of as many": lambda x: (
         torch.fft.irfft(torch.fft.rfft(x), n=x.shape[1]),
         torch.fft.irfft2(torch.fft.rfft2(x), s=x.shape),
+    ),
+    "moves of a kernel": lambda x: (
+        F.conv1d(x, WEIGHT.expand(2, x.shape[0], 2), padding=x.shape[1] // 4),
+        F.conv1d(x[:, None], WEIGHT, stride=x.shape[0] - 1, dilation=x.shape[1] // 6 + 1),
+        F.conv2d(x[None, None], WEIGHT[..., None], stride=(2, x.shape[0] - 1), padding=(x.shape[0], 1)),
+        F.conv_transpose1d(x[:, None], WEIGHT, stride=x.shape[0] - 1, padding=x.shape[1] // 8),
+        F.conv_transpose1d(
+            x.double()[:, None], WEIGHT.double(), stride=2, dilation=x.shape[1] // 6 + 1, output_padding=1
+        ),
+    ),
+    "pads around": lambda x: (
+        F.pad(x[None], (x.shape[1] // 2, -(x.shape[1] // 3)), mode="circular"),
+        F.pad(x[None], (-(x.shape[0] // 3), x.shape[1] // 3), mode="circular"),
     ),
     "counts between": lambda x: torch.histc(x, 5, -x.shape[0] / 5, x.shape[0] / 4),
 }
@@ -159,21 +175,34 @@ def test_steps_and_places_that_are_sizes_of_another_input(name: str, target: str
             np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-6)
 
 
-def test_a_convolution_whose_padding_is_a_size_is_refused_by_name():
-    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
-        return torch.nn.functional.conv1d(x[None], torch.ones(1, 8, 2), padding=y.shape[0])
-
-    x = torch.linspace(-1, 1, 8 * 31).reshape(8, 31)
-    exported = torch.export.export(
+def export_of_two(function: Callable[..., Any]) -> Any:
+    """Of [8, 31] and [n]."""
+    return torch.export.export(
         Function(function),
-        (x, torch.ones(5)),
+        (torch.linspace(-1, 1, 8 * 31).reshape(8, 31), torch.ones(5)),
         dynamic_shapes=(({}, {0: torch.export.Dim("n", min=2, max=7)}),),
     )
-    program = xdsl_exir.from_exported_program(exported)
-    run = xdsl_exir.compile(program, target="interpreter")
+
+
+@pytest.mark.parametrize("target", ["native", "interpreter"])
+def test_a_convolution_whose_padding_is_a_size(target: str):
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return F.conv1d(x[None], torch.ones(1, 8, 2), padding=y.shape[0])
+
+    run = xdsl_exir.compile(
+        xdsl_exir.from_exported_program(export_of_two(function)), target, fallback="error"
+    )
+    x = torch.linspace(-1, 1, 8 * 31).reshape(8, 31)
     for n in (2, 5, 7):
         np.testing.assert_allclose(run(x, torch.ones(n)), function(x, torch.ones(n)), rtol=1e-5, atol=1e-6)
-    with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic padding"):
+
+
+def test_a_convolution_whose_stride_and_kernel_are_sizes_is_refused_by_name():
+    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
+        return F.conv1d(x[None], y.expand(1, 8, y.shape[0]), stride=y.shape[0])
+
+    program = xdsl_exir.from_exported_program(export_of_two(function))
+    with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic stride"):
         xdsl_exir.compile(program, target="native")
 
 
@@ -232,7 +261,7 @@ def of_the_second_piece(x: torch.Tensor) -> torch.Tensor:
 def of_the_only_window(x: torch.Tensor) -> torch.Tensor:
     """A mean of each three of a row, of which a guard says that they are one."""
     row = x[:1]
-    mean = torch.nn.functional.avg_pool1d(row.reshape(1, 1, -1), 3)
+    mean = F.avg_pool1d(row.reshape(1, 1, -1), 3)
     return torch.copysign(row, mean)
 
 

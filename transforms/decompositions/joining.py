@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.ir import Attribute, SSAValue
 
@@ -12,7 +12,6 @@ from xdsl_exir.dialects.dtypes import Long
 from xdsl_exir.dialects.expr import Dim, max_
 from xdsl_exir.dialects.meta import wrap_dim
 from xdsl_exir.dialects.tensors import is_tensor_type, tensor_meta, tensor_type
-from xdsl_exir.errors import ExirError
 from xdsl_exir.transforms.decompositions import KEEP, decomposition, other_names
 from xdsl_exir.transforms.decompositions.view import Sizes, dims_of, rank
 
@@ -172,18 +171,35 @@ def block_diag(aten: Namespace, tensors: list[SSAValue]) -> SSAValue:
 # --- padding -------------------------------------------------------------------------------------------------
 
 
-def reflected(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
-    """Positions of a dimension's elements around it, mirrored at its first and last element."""
-    positions = aten.abs(aten.arange.start_step(low, high))
-    return aten.sub.Tensor(last, aten.abs(aten.sub.Tensor(last, positions)))
+class Padded(NamedTuple):
+    """A dimension's length and pads, which take away where they are negative."""
+
+    length: Dim
+    before: Dim
+    after: Dim
 
 
-def replicated(aten: Namespace, low: Size, high: Size, last: Size) -> SSAValue:
-    """Positions of a dimension's elements around it, its first and last element going on."""
-    return aten.clamp(aten.arange.start_step(low, high), 0, last)
+def reflected(aten: Namespace, positions: SSAValue, size: Sizes, dim: Padded) -> SSAValue:
+    """Mirrored at the first and the last element."""
+    last = size(dim.length - 1)
+    return aten.sub.Tensor(last, aten.abs(aten.sub.Tensor(last, aten.abs(positions))))
 
 
-POSITIONS = {"reflect": reflected, "replicate": replicated}
+def replicated(aten: Namespace, positions: SSAValue, size: Sizes, dim: Padded) -> SSAValue:
+    """The first and the last element going on."""
+    return aten.clamp(positions, 0, size(dim.length - 1))
+
+
+def around(aten: Namespace, positions: SSAValue, size: Sizes, dim: Padded) -> SSAValue:
+    """What is left going on with its other end."""
+    first = max_(-dim.before, 0)
+    left = aten.sub.Tensor(positions, size(first))
+    left = aten.remainder.Tensor(left, size(dim.length - first - max_(-dim.after, 0)))
+    return aten.add.Tensor(left, size(first))
+
+
+POSITIONS = {"reflect": reflected, "replicate": replicated, "circular": around}
+"""Where in a dimension the elements of what is around it stand."""
 
 
 def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str) -> SSAValue:
@@ -192,9 +208,9 @@ def pad_by_index(aten: Namespace, self: SSAValue, padding: list[Size], mode: str
     size = Sizes(aten, self, *padding)
     result = self
     for dim in range(-len(pads) // 2, 0):
-        before, after = pads[-2 * dim - 2 : -2 * dim or None]
-        length = size.named(meta(self).shape[dim])
-        positions = POSITIONS[mode](aten, size(-before), size(length + after), size(length - 1))
+        padded = Padded(size.named(meta(self).shape[dim]), *pads[-2 * dim - 2 : -2 * dim or None])
+        positions = aten.arange.start_step(size(-padded.before), size(padded.length + padded.after))
+        positions = POSITIONS[mode](aten, positions, size, padded)
         result = aten.index.Tensor(result, [None] * (rank(self) + dim) + [positions] + [None] * (-dim - 1))
     return result
 
@@ -263,11 +279,12 @@ def replication_pad(aten: Namespace, self: SSAValue, padding: list[Size]) -> SSA
 
 def pad_around(aten: Namespace, self: SSAValue, pad: list[Size]) -> SSAValue:
     """Every padded dimension goes on with its other end; a negative pad takes away."""
+    known = [each for each in pad if isinstance(each, int)]
+    if len(known) < len(pad):
+        return pad_by_index(aten, self, pad, "circular")
     result = self
-    for index, (before, after) in enumerate(zip(pad[::2], pad[1::2], strict=True)):
+    for index, (before, after) in enumerate(zip(known[::2], known[1::2], strict=True)):
         dim = rank(self) - 1 - index
-        if not (isinstance(before, int) and isinstance(after, int)):
-            raise ExirError("aten.pad: circular padding takes constant pads")
         middle = aten.slice.Tensor(result, dim, max(-before, 0), -max(-after, 0) or None)
         first = [aten.slice.Tensor(middle, dim, -before)] if before > 0 else []
         last = [aten.slice.Tensor(middle, dim, 0, after)] if after > 0 else []
