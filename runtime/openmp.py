@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from xdsl_exir.errors import ToolchainError
+from xdsl_exir.runtime import teams
 from xdsl_exir.targets.cpu.machine import baseline, llvm_binding
 from xdsl_exir.targets.cpu.objects import emit_object
 from xdsl_exir.threads import once
@@ -75,6 +76,9 @@ def _llvm() -> ctypes.CDLL:
     loaded = loaded_openmp()
     if len(loaded) != 1:
         os.environ.setdefault("KMP_DUPLICATE_LIB_OK", "TRUE")
+    if not loaded:
+        # Milliseconds for which its threads wait at work, which others' cannot do meanwhile: of itself it would be 200.
+        os.environ.setdefault("KMP_BLOCKTIME", "20")
     # Not RTLD_GLOBAL: it also defines GNU's entry points, which a PyTorch imported later would take from it.
     return ctypes.CDLL(str(loaded[0] if loaded else find_openmp((f"{sys.prefix}/lib", *_OPENMP_FOLDERS))))
 
@@ -110,18 +114,17 @@ alone:{alone}
   ret void"""
 
 
+def _run_alone(argument: int) -> str:
+    """One thread runs a function of one, whose argument is this parameter."""
+    return f"\n  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %{argument})"
+
+
 BODIES = {
     # What a team runs takes where its thread's number lies, and a 0.
-    "fork_call": """
-  %task = alloca { ptr, ptr }
-  store ptr %2, ptr %task
-  %argument = getelementptr { ptr, ptr }, ptr %task, i32 0, i32 1
-  store ptr %3, ptr %argument
-  call void @GOMP_parallel(ptr @worker, ptr %task, i32 0, i32 0)
-  ret void""",
-    "fork_call_if": _fork_if(
-        f"@{OPENMP}fork_call", f"\n  call void @{ALONE}fork_call(ptr %0, i32 %1, ptr %2, ptr %4)"
+    "fork_call": teams.fork_call(
+        "\n  call void @GOMP_parallel(ptr @worker, ptr %task, i32 %threads, i32 0)", _run_alone(3)
     ),
+    "fork_call_if": _fork_if(f"@{OPENMP}fork_call", _run_alone(4)),
     # Bounds [lower, upper] of all turns become those of one thread's: as many for each, the first ones one more. Of fewer turns than threads, nothing is above the last.
     "for_static_init_8u": """
   %lower = load i64, ptr %4
@@ -154,9 +157,7 @@ BODIES = {
   ret void""",
     "for_static_fini": """
   ret void""",
-    "barrier": """
-  call void @GOMP_barrier()
-  ret void""",
+    "barrier": teams.barrier("\n  call void @GOMP_barrier()", "0"),
     "global_thread_num": """
   %number = call i32 @omp_get_thread_num()
   ret i32 %number""",
@@ -185,10 +186,10 @@ INSTEAD = "exir_openmp_instead"
 GNU_FUNCTIONS = {
     "GOMP_parallel": "declare void @GOMP_parallel(ptr, ptr, i32, i32)",
     "GOMP_barrier": "declare void @GOMP_barrier()",
-    "omp_get_thread_num": "declare i32 @omp_get_thread_num()",
     "omp_get_num_threads": "declare i32 @omp_get_num_threads()",
+    **teams.NEEDED,
 }
-OUTSIDE = f"""
+OUTSIDE = f"""{teams.FUNCTIONS}
 declare i64 @llvm.umin.i64(i64, i64)
 @others = internal global ptr null
 
@@ -203,10 +204,7 @@ define internal void @worker(ptr %task) {{
   %number = call i32 @omp_get_thread_num()
   store i32 %number, ptr %number_at
   store i32 0, ptr %zero_at
-  %function = load ptr, ptr %task
-  %argument_at = getelementptr {{ ptr, ptr }}, ptr %task, i32 0, i32 1
-  %argument = load ptr, ptr %argument_at
-  call void %function(ptr %number_at, ptr %zero_at, ptr %argument)
+  call void @work(ptr %number_at, ptr %zero_at, ptr %task, i32 %number)
   ret void
 }}
 """
@@ -214,28 +212,64 @@ define internal void @worker(ptr %task) {{
 
 SHARES = ("for_static_init_8u", "for_static_fini")
 """What shares turns among the threads of a team."""
-OURS = {
-    # What a team runs takes where its thread's number lies, by which it names itself to the runtime, and a 0.
-    "fork_call_if": _fork_if(
-        f"(ptr, i32, ptr, ...) @{OPENMP}fork_call",
-        f"""
+
+
+def _run_one(argument: int) -> str:
+    """One thread runs a function of a team, which takes where its thread's number lies, by which it names itself to the runtime, and a 0."""
+    return f"""
   %at = alloca {{ i32, i32 }}
-  %number = call i32 @{OPENMP}global_thread_num(ptr %0)
+  %its_number = call i32 @{OPENMP}global_thread_num(ptr %0)
   %zero_at = getelementptr {{ i32, i32 }}, ptr %at, i32 0, i32 1
-  store i32 %number, ptr %at
+  store i32 %its_number, ptr %at
   store i32 0, ptr %zero_at
-  call void %2(ptr %at, ptr %zero_at, ptr %4)""",
+  call void %2(ptr %at, ptr %zero_at, ptr %{argument})"""
+
+
+LLVMS = "exir_llvm_"
+"""What the names of those of LLVM's functions begin with that ours stand for."""
+OURS = {
+    "fork_call": teams.fork_call(
+        f"""
+  %passed = load atomic i32, ptr @passed unordered, align 4
+  %is_looked_at = icmp eq i32 %passed, 0
+  br i1 %is_looked_at, label %look, label %run
+look:
+  %caller = call i32 @{OPENMP}global_thread_num(ptr %0)
+  store atomic i32 %caller, ptr @caller unordered, align 4
+  %is_part = icmp ne i32 %threads, 0
+  br i1 %is_part, label %part, label %run
+part:
+  call void @{OPENMP}push_num_threads(ptr %0, i32 %caller, i32 %threads)
+  br label %run
+run:
+  call void (ptr, i32, ptr, ...) @{LLVMS}fork_call(ptr %0, i32 1, ptr @member, ptr %task)""",
+        _run_one(3),
     ),
+    "fork_call_if": _fork_if(f"@{OPENMP}fork_call", _run_one(4)),
+    "barrier": "\n  %caller = load atomic i32, ptr @caller unordered, align 4"
+    + teams.barrier(f"\n  call void @{LLVMS}barrier(ptr %0, i32 %1)", "%caller"),
     **{name: BODIES[name] for name in SHARES},
 }
-"""What is ours with LLVM's runtime, too: to run a team's function alone, and to share turns, which is arithmetic. Builds with assertions, as Debian's is, print a text
-for each share, which takes as long as a small kernel."""
+"""What is ours with LLVM's runtime, too: how many threads a team has, to run its function alone, and to share turns, which is arithmetic. Builds with
+assertions, as Debian's is, print a text for each share, which takes as long as a small kernel."""
 LLVM_FUNCTIONS = {
     **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
-    f"{OPENMP}fork_call": f"declare void @{OPENMP}fork_call(ptr, i32, ptr, ...)",
+    f"{OPENMP}fork_call": f"declare void @{LLVMS}fork_call(ptr, i32, ptr, ...)",
+    f"{OPENMP}barrier": f"declare void @{LLVMS}barrier(ptr, i32)",
     f"{OPENMP}global_thread_num": f"declare i32 @{OPENMP}global_thread_num(ptr)",
+    f"{OPENMP}push_num_threads": f"declare void @{OPENMP}push_num_threads(ptr, i32, i32)",
 }
 """What of it these call."""
+MEMBER = f"""{teams.FUNCTIONS}
+@caller = internal global i32 0
+
+define internal void @member(ptr %number_at, ptr %in_team_at, ptr %task) {{
+  %number = load i32, ptr %in_team_at
+  call void @work(ptr %number_at, ptr %in_team_at, ptr %task, i32 %number)
+  ret void
+}}
+"""
+"""What LLVM's runtime has each thread of a team run."""
 
 
 def jit() -> Any:
@@ -316,17 +350,23 @@ def _leave_gnu(ours: Mapping[str, int]) -> None:
 @once
 def _with_llvm() -> Mapping[str, int]:
     """Addresses of `OURS`; none where a runtime lacks what they call."""
-    known = {name: address_in(_llvm(), name) for name in LLVM_FUNCTIONS}
+    known = {_name_in(text): address_in(_llvm(), name) for name, text in LLVM_FUNCTIONS.items()}
     if None in known.values():
         return {}
-    return _linked(_code_with_llvm(OURS), known, [OPENMP + name for name in OURS])
+    return _linked(_code_with_llvm(OURS) + MEMBER, known, [OPENMP + name for name in OURS])
+
+
+def _name_in(declaration: str) -> str:
+    """What a declaration declares."""
+    return declaration.partition("@")[2].partition("(")[0]
 
 
 def _code_with_llvm(names: Iterable[str]) -> str:
     """Some of `OURS`, in LLVM IR."""
     text = ["declare i64 @llvm.umin.i64(i64, i64)", *LLVM_FUNCTIONS.values()]
     for name in names:
-        text.append(f"define {FUNCTIONS[name][0]} @{OPENMP}{name}({_given(name)}) {{{OURS[name]}\n}}")
+        result = FUNCTIONS[name][0].split()[0]
+        text.append(f"define {result} @{OPENMP}{name}({_given(name)}) {{{OURS[name]}\n}}")
     return "\n".join(text)
 
 

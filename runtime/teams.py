@@ -1,0 +1,194 @@
+"""How many threads a team of OpenMP's has: fewer where those of a team wait for one another.
+
+On a machine with other work a thread that has done its share waits until the others are given a core again, which takes as long as the system's turns do: some
+milliseconds, for shares of some microseconds. So the first thread looks at the clock when it has done its share, and when all have, and so at barriers. What it waited beyond
+twice its own work and `PATIENCE` is lost; after a team that lost time, teams have half as many threads, down to one, for `REST` times as long, and then twice as
+many again. So on a crowded machine one part in `REST` goes to trying, and where that is over teams are soon whole.
+
+The functions are text in LLVM IR, for either runtime (`openmp`).
+"""
+
+from __future__ import annotations
+
+PATIENCE = 0.0005
+"""Seconds: more than it takes to wake a thread that sleeps, less than a turn that the system gives another process."""
+REST = 10
+LOOKED_AT = 4
+"""One team of so many is looked at: that takes as long as a small loop."""
+BARRIERS = 8
+"""One of its barriers of so many is, the first among them."""
+
+NEEDED = {
+    "omp_get_thread_num": "declare i32 @omp_get_thread_num()",
+    "omp_get_max_threads": "declare i32 @omp_get_max_threads()",
+    "omp_get_wtime": "declare double @omp_get_wtime()",
+}
+"""What of a runtime they call."""
+
+FUNCTIONS = f"""
+@halvings = internal global i32 0
+@until = internal global double 0.0
+@since = internal global double 0.0
+@lost = internal global double 0.0
+@passed = internal global i32 0
+@teams = internal global i32 0
+
+; What a thread of a team runs, of a task: a function, its argument, and when the first thread had done its share.
+define internal void @work(ptr %number_at, ptr %zero_at, ptr %task, i32 %number) {{
+  %function = load ptr, ptr %task
+  %argument_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 1
+  %argument = load ptr, ptr %argument_at
+  call void %function(ptr %number_at, ptr %zero_at, ptr %argument)
+  %is_first = icmp eq i32 %number, 0
+  br i1 %is_first, label %first, label %done
+first:
+  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
+  %end = load double, ptr %end_at
+  %is_looked_at = fcmp oge double %end, 0.0
+  br i1 %is_looked_at, label %look, label %done
+look:
+  %now = call double @omp_get_wtime()
+  store double %now, ptr %end_at
+  br label %done
+done:
+  ret void
+}}
+
+; The first thread began to work at @since, and waited from one time to another, as some times more probably.
+define internal void @waited(double %from, double %to, double %times) {{
+  %since = load atomic double, ptr @since unordered, align 8
+  %worked = fsub double %from, %since
+  %twice = fmul double %worked, 2.0
+  %bound = fadd double %twice, {PATIENCE}
+  %waited = fsub double %to, %from
+  store atomic double %to, ptr @since unordered, align 8
+  %is_late = fcmp ogt double %waited, %bound
+  br i1 %is_late, label %late, label %done
+late:
+  %before = load atomic double, ptr @lost unordered, align 8
+  %all = fmul double %waited, %times
+  %lost = fadd double %before, %all
+  store atomic double %lost, ptr @lost unordered, align 8
+  br label %done
+done:
+  ret void
+}}
+
+; How many threads the team of a task has, 0 for all: when the rest is over, twice as many from team to team.
+define internal i32 @begin(ptr %task) {{
+  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
+  store atomic double 0.0, ptr @lost unordered, align 8
+  %teams = load atomic i32, ptr @teams unordered, align 4
+  %next = add i32 %teams, 1
+  store atomic i32 %next, ptr @teams unordered, align 4
+  %turn = urem i32 %teams, {LOOKED_AT}
+  %is_turn = icmp eq i32 %turn, 0
+  %halvings = load atomic i32, ptr @halvings unordered, align 4
+  %is_part = icmp ne i32 %halvings, 0
+  %is_looked_at = or i1 %is_turn, %is_part
+  br i1 %is_looked_at, label %look, label %pass
+pass:
+  store double -1.0, ptr %end_at
+  store atomic i32 -1, ptr @passed unordered, align 4
+  ret i32 0
+look:
+  %now = call double @omp_get_wtime()
+  store double %now, ptr %end_at
+  store atomic double %now, ptr @since unordered, align 8
+  store atomic i32 0, ptr @passed unordered, align 4
+  br i1 %is_part, label %part, label %whole
+whole:
+  ret i32 0
+part:
+  %until = load atomic double, ptr @until unordered, align 8
+  %is_over = fcmp oge double %now, %until
+  %step = zext i1 %is_over to i32
+  %now_halvings = sub i32 %halvings, %step
+  store atomic i32 %now_halvings, ptr @halvings unordered, align 4
+  %most = call i32 @omp_get_max_threads()
+  %some = lshr i32 %most, %now_halvings
+  %count = call i32 @llvm.umax.i32(i32 %some, i32 1)
+  ret i32 %count
+}}
+declare i32 @llvm.umax.i32(i32, i32)
+
+; The team of a task has done its work. The first one had its threads made.
+define internal void @done(ptr %task) {{
+  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
+  %end = load double, ptr %end_at
+  %is_looked_at = fcmp oge double %end, 0.0
+  br i1 %is_looked_at, label %look, label %judge
+look:
+  %now = call double @omp_get_wtime()
+  call void @waited(double %end, double %now, double {LOOKED_AT}.0)
+  br label %judge
+judge:
+  %lost = load atomic double, ptr @lost unordered, align 8
+  %is_lost = fcmp ogt double %lost, 0.0
+  br i1 %is_lost, label %late, label %done
+late:
+  %teams = load atomic i32, ptr @teams unordered, align 4
+  %is_first = icmp eq i32 %teams, 1
+  br i1 %is_first, label %done, label %fewer
+fewer:
+  %halvings = load atomic i32, ptr @halvings unordered, align 4
+  %more = add i32 %halvings, 1
+  store atomic i32 %more, ptr @halvings unordered, align 4
+  %rest = fmul double %lost, {REST}.0
+  %later = call double @omp_get_wtime()
+  %until = fadd double %later, %rest
+  store atomic double %until, ptr @until unordered, align 8
+  br label %done
+done:
+  ret void
+}}
+"""
+
+
+def fork_call(team: str, alone: str) -> str:
+    """The body of LLVM's `fork_call`, whose parameters are %0 ...: `team` has %threads, or all for 0, run %task, and `alone` one thread."""
+    return f"""
+  %task = alloca {{ ptr, ptr, double }}
+  %threads = call i32 @begin(ptr %task)
+  %is_one = icmp eq i32 %threads, 1
+  br i1 %is_one, label %alone, label %team
+team:
+  store ptr %2, ptr %task
+  %argument_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 1
+  store ptr %3, ptr %argument_at{team}
+  call void @done(ptr %task)
+  ret void
+alone:{alone}
+  ret void"""
+
+
+def barrier(wait: str, first: str) -> str:
+    """The body of LLVM's `barrier`: `wait` waits for all threads of a team, whose first one has this number."""
+    return f"""
+  %is_first = icmp eq i32 %1, {first}
+  br i1 %is_first, label %count, label %wait
+count:
+  %passed = load atomic i32, ptr @passed unordered, align 4
+  %is_passed_by = icmp slt i32 %passed, 0
+  br i1 %is_passed_by, label %wait, label %counted
+counted:
+  %next = add i32 %passed, 1
+  store atomic i32 %next, ptr @passed unordered, align 4
+  %phase = urem i32 %passed, {BARRIERS}
+  switch i32 %phase, label %wait [
+    i32 0, label %look
+    i32 {BARRIERS - 1}, label %begin
+  ]
+wait:{wait}
+  ret void
+begin:{wait}
+  %now = call double @omp_get_wtime()
+  store atomic double %now, ptr @since unordered, align 8
+  ret void
+look:
+  %from = call double @omp_get_wtime(){wait}
+  %to = call double @omp_get_wtime()
+  %is_begun = icmp eq i32 %passed, 0
+  %times = select i1 %is_begun, double {LOOKED_AT}.0, double {LOOKED_AT * BARRIERS}.0
+  call void @waited(double %from, double %to, double %times)
+  ret void"""
