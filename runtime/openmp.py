@@ -14,7 +14,7 @@ import os
 import platform
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -225,8 +225,8 @@ def _run_one(argument: int) -> str:
   call void %2(ptr %at, ptr %zero_at, ptr %{argument})"""
 
 
-LLVMS = "exir_llvm_"
-"""What the names of those of LLVM's functions begin with that ours stand for."""
+LLVMS, WRAPPER = f"__real_{OPENMP}", f"__wrap_{OPENMP}"
+"""What the names of those of LLVM's functions begin with that ours stand for, and of ours that do, as linkers name them (`--wrap`)."""
 OURS = {
     "fork_call": teams.fork_call(
         f"""
@@ -252,6 +252,24 @@ run:
 }
 """What is ours with LLVM's runtime, too: how many threads a team has, to run its function alone, and to share turns, which is arithmetic. Builds with
 assertions, as Debian's is, print a text for each share, which takes as long as a small kernel."""
+IN_LIBRARIES = {
+    "fork_call": f"""
+  %inside = call i32 @omp_in_parallel()
+  %is_inside = icmp ne i32 %inside, 0
+  br i1 %is_inside, label %nested, label %outermost
+nested:
+  call void (ptr, i32, ptr, ...) @{LLVMS}fork_call(ptr %0, i32 1, ptr %2, ptr %3)
+  ret void
+outermost:{OURS["fork_call"]}""",
+    "fork_call_if": _fork_if(
+        f"@{WRAPPER}fork_call",
+        f"\n  call void @{LLVMS}fork_call_if(ptr %0, i32 %1, ptr %2, i32 0, ptr %4)",
+    ),
+    "barrier": OURS["barrier"],
+}
+"""The same in libraries for C, whose linker takes them for LLVM's: who calls them may be in a team, which runs what is theirs as LLVM's runtime has it."""
+WRAPPED = tuple(OPENMP + name for name in IN_LIBRARIES)
+"""What the linker is told to wrap."""
 LLVM_FUNCTIONS = {
     **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
     f"{OPENMP}fork_call": f"declare void @{LLVMS}fork_call(ptr, i32, ptr, ...)",
@@ -260,16 +278,28 @@ LLVM_FUNCTIONS = {
     f"{OPENMP}push_num_threads": f"declare void @{OPENMP}push_num_threads(ptr, i32, i32)",
 }
 """What of it these call."""
-MEMBER = f"""{teams.FUNCTIONS}
+OF_LIBRARIES = (
+    "declare i32 @omp_in_parallel()",
+    f"declare void @{LLVMS}fork_call_if(ptr, i32, ptr, i32, ptr)",
+)
+"""What libraries' call, too."""
+OUTSIDE_LLVM = "\n".join(
+    (
+        teams.FUNCTIONS,
+        "declare i64 @llvm.umin.i64(i64, i64)",
+        *LLVM_FUNCTIONS.values(),
+        """
 @caller = internal global i32 0
 
-define internal void @member(ptr %number_at, ptr %in_team_at, ptr %task) {{
+define internal void @member(ptr %number_at, ptr %in_team_at, ptr %task) {
   %number = load i32, ptr %in_team_at
   call void @work(ptr %number_at, ptr %in_team_at, ptr %task, i32 %number)
   ret void
-}}
-"""
-"""What LLVM's runtime has each thread of a team run."""
+}
+""",
+    )
+)
+"""What these share; `member` is what LLVM's runtime has each thread of a team run."""
 
 
 def jit() -> Any:
@@ -353,7 +383,7 @@ def _with_llvm() -> Mapping[str, int]:
     known = {_name_in(text): address_in(_llvm(), name) for name, text in LLVM_FUNCTIONS.items()}
     if None in known.values():
         return {}
-    return _linked(_code_with_llvm(OURS) + MEMBER, known, [OPENMP + name for name in OURS])
+    return _linked(OUTSIDE_LLVM + _code_with_llvm(OURS), known, [OPENMP + name for name in OURS])
 
 
 def _name_in(declaration: str) -> str:
@@ -361,18 +391,20 @@ def _name_in(declaration: str) -> str:
     return declaration.partition("@")[2].partition("(")[0]
 
 
-def _code_with_llvm(names: Iterable[str]) -> str:
-    """Some of `OURS`, in LLVM IR."""
-    text = ["declare i64 @llvm.umin.i64(i64, i64)", *LLVM_FUNCTIONS.values()]
-    for name in names:
+def _code_with_llvm(bodies: Mapping[str, str], prefix: str = OPENMP) -> str:
+    """Functions that stand for some of LLVM's, in LLVM IR, without what they call."""
+    text = list[str]()
+    for name, body in bodies.items():
         result = FUNCTIONS[name][0].split()[0]
-        text.append(f"define {result} @{OPENMP}{name}({_given(name)}) {{{OURS[name]}\n}}")
+        text.append(f"define {result} @{prefix}{name}({_given(name)}) {{{body}\n}}")
     return "\n".join(text)
 
 
-def shares_object() -> bytes:
-    """`SHARES` for a shared library, which hides them. (What is run alone is LLVM's there: who calls the library may be in a team.)"""
-    return emit_object(_code_with_llvm(SHARES), baseline(), SROA)
+def library_object() -> bytes:
+    """`IN_LIBRARIES`, and `SHARES`, for a shared library, which hides them."""
+    shares = _code_with_llvm({name: BODIES[name] for name in SHARES})
+    wrappers = _code_with_llvm(IN_LIBRARIES, WRAPPER)
+    return emit_object("\n".join((OUTSIDE_LLVM, *OF_LIBRARIES, shares, wrappers)), baseline(), SROA)
 
 
 def _linked(text: str, known: Mapping[str, int | None], names: Sequence[str]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from xdsl_exir.runtime.c.interface import CLibrary
 from xdsl_exir.runtime.c.wrapper import wrapper_text
 from xdsl_exir.runtime.linking import c_compiler, find_c_tool, link_shared, linker
 from xdsl_exir.runtime.native import Planned
-from xdsl_exir.runtime.openmp import OPENMP, find_openmp, shares_object
+from xdsl_exir.runtime.openmp import OPENMP, WRAPPED, find_openmp, library_object
 from xdsl_exir.targets.cpu import libcalls
 from xdsl_exir.targets.cpu.objects import OneModule, one_module, support_object, symbols_of
 from xdsl_exir.threads import cached_property
@@ -121,7 +121,7 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
                 f"there is no OpenMP runtime for {triple} here: --threads 1, or --emit obj to link with one elsewhere"
             )
         support = [support_object(triple)] if needed & libcalls.NAMES else []
-        support += [shares_object()] if shares_turns else []
+        support += [library_object()] if shares_turns else []
         objects = [Path(scratch) / "wrapper.c"]
         objects[0].write_text(wrapper_text(library), encoding="utf-8")
         for index, data in enumerate([*code, *support]):
@@ -137,5 +137,5 @@ def link(library: CLibrary, code: Sequence[bytes], artifact: Artifact, weights: 
         flags += linker(f"--version-script={symbols}", f"-soname={artifact.library.name}")
         if shares_turns:
             # Where it is here says nothing of where the library will be: beside it, or where the loader looks.
-            flags += [str(find_openmp()), *linker("-rpath=$ORIGIN")]
+            flags += [str(find_openmp()), *linker("-rpath=$ORIGIN", *(f"--wrap={name}" for name in WRAPPED))]
         link_shared(objects, artifact.library, flags, triple)

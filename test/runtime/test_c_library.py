@@ -116,9 +116,7 @@ def undefined(library: Path) -> set[str]:
 def assert_only_c_and_openmp(library: Path) -> None:
     known = [ctypes.CDLL("libc.so.6"), ctypes.CDLL("libm.so.6")]
     for symbol in undefined(library):
-        assert symbol.startswith(("__kmpc_", "omp_get_")) or any(hasattr(lib, symbol) for lib in known), (
-            symbol
-        )
+        assert symbol.startswith(("__kmpc_", "omp_")) or any(hasattr(lib, symbol) for lib in known), symbol
 
 
 def assert_clean(header: Path) -> None:
