@@ -99,6 +99,15 @@ def _as_strided_scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]
     return True
 
 
+def _scatter(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
+    """PyTorch writes to a copy that lies as the operand does, where that overlaps itself other than by an expansion: to several elements at once."""
+    refs = {item.name: item.value for item in node.inputs}
+    base = build.values[refs["self"].name] if isinstance(refs["self"], g.Ref) else None
+    if isinstance(base, Tensor) and 0 not in base.memory.strides and base.memory.overlaps:
+        raise UnsupportedError([Unsupported(node.target, "a write to memory that overlaps itself")])
+    return False
+
+
 def _unique_consecutive(build: GraphBuilder, node: g.Node, bound: dict[str, Any]) -> bool:
     """Distinct neighbours along the last dimension, which PyTorch's tracer describes wrongly where it is called -1: how many there are is
     the one thing that it says right."""
@@ -121,6 +130,7 @@ def _unique_consecutive(build: GraphBuilder, node: g.Node, bound: dict[str, Any]
 BUILT_APART: dict[str, Callable[[GraphBuilder, g.Node, dict[str, Any]], bool]] = {
     **IMPLICIT_WRITES,
     "aten.as_strided_scatter": _as_strided_scatter,
+    **dict.fromkeys(("aten.select_scatter", "aten.slice_scatter", "aten.diagonal_scatter"), _scatter),
     "aten.unique_consecutive": _unique_consecutive,
 }
 """Operators that are not always built as themselves."""

@@ -172,14 +172,14 @@ def iterated_order(sizes: Sequence[Dim], held: Sequence[Sequence[Dim]], ranges: 
 
 
 def strides_in(meta: g.TensorMeta, order: tuple[int, ...]) -> tuple[int | g.Symbolic, ...]:
-    """The strides of a tensor without gaps, by its dimensions from outermost to innermost."""
-    inner: dict[int, Dim] = {}
+    """The strides of a tensor without gaps, by its dimensions from outermost to innermost. What they were at export is what the sizes were."""
+    inner: dict[int, int | g.Symbolic] = {}
     stride: Dim = 1
+    hint = 1
     for dim in reversed(order):
-        inner[dim] = stride
-        stride = stride * size_of(meta.sizes[dim])
-    strides = (inner[dim] for dim in range(len(order)))
-    return tuple(stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride)) for stride in strides)
+        inner[dim] = stride if isinstance(stride, int) else g.Symbolic(to_srepr(stride), hint)
+        stride, hint = stride * size_of(meta.sizes[dim]), hint * number_of(meta.sizes[dim])
+    return tuple(inner[dim] for dim in range(len(order)))
 
 
 def viewed_by(node: g.Node, result: str) -> g.Ref | None:

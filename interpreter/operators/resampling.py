@@ -67,7 +67,7 @@ def linear(
     result = input
     options = list(zip(range(2, input.ndim), input.shape[2:], output_size, factors, strict=True))
     for axis, size, count, factor in reversed(options):
-        if size == count and (align_corners or factor in (None, 1)):
+        if size == count:  # whatever the factor (compute_source_index_and_lambda in UpSample.h)
             result = result + result * 0  # as PyTorch: of an infinity that is NaN
             continue
         scale = real(ratio(size, count, align_corners, factor))

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import DType
-from xdsl_exir.dialects.expr import Dim
+from xdsl_exir.dialects.expr import Dim, provably_equal
 from xdsl_exir.dialects.expr import prod as numel
 from xdsl_exir.dialects.shapes.resampling import BICUBIC, BILINEAR, CUBIC, REFLECTION, ZEROS
 from xdsl_exir.dialects.tensors import TensorMeta
@@ -74,18 +74,23 @@ def nearest_taps(factor: float | None) -> Taps:
 
 
 def linear_taps(factor: float | None, align_corners: bool, compute: DType) -> Taps:
-    """The two elements around the center of an output element; around its corner if corners align."""
+    """The two elements around the center of an output element; around its corner if corners align. Of equal sizes twice the element itself,
+    whatever the factor (compute_source_index_and_lambda in UpSample.h)."""
 
     def taps(place: Scalar, size: Dim, count: Dim) -> list[Tap]:
-        if size == count and (align_corners or factor in (None, 1)):
+        if size == count:
             return [(place, s.constant(1, compute)), (place, s.constant(0, compute))]
+        may_be_equal = provably_equal(size, count) is None
+        equal = s.constant(size, dt.Long).equals(s.constant(count, dt.Long)) if may_be_equal else None
         x = s.cast(place, compute)
         given = None if align_corners or factor is None or factor <= 0 else s.constant(1 / factor, compute)
         scale = distance(size, count, compute, align_corners) if given is None else given
+        scale = scale if equal is None or given is None else s.select(equal, 1, scale)
         x = x * scale if align_corners else s.maximum((x + 0.5) * scale - 0.5, 0)
         low = s.minimum(s.cast(s.floor(x), dt.Long), size - 1)
         weight = s.minimum(s.maximum(x - s.cast(low, compute), 0), 1)
-        return [(low, 1 - weight), (s.minimum(low + 1, size - 1), weight)]
+        high = low + 1 if equal is None else s.select(equal, low, low + 1)
+        return [(low, 1 - weight), (s.minimum(high, size - 1), weight)]
 
     return taps
 

@@ -520,13 +520,45 @@ def test_a_functionalized_write_to_a_part_of_what_overlaps() -> None:
     compare("result", [got], [forward(None, X.clone())])
 
 
-def test_other_writes_to_memory_that_overlaps_itself_are_refused() -> None:
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("aten.cumsum_", lambda x: x.cumsum_(0)),
+        ("aten.select_scatter", lambda x: torch.select_scatter(x, x[:, 0], 1, 1)),
+        ("aten.slice_scatter", lambda x: torch.slice_scatter(x, x[:, :1], 1, 1, 2)),
+        ("aten.diagonal_scatter", lambda x: torch.diagonal_scatter(x, x[:, 0])),
+    ],
+)
+def test_other_writes_to_memory_that_overlaps_itself_are_refused(name: str, write: Any) -> None:
+    exported = torch.export.export(Model(lambda m, x: write(torch.zeros(5).unfold(0, 3, 1))), (X,))
+    with pytest.raises(UnsupportedError, match=rf"{name}: a write to memory that overlaps itself"):
+        xdsl_exir.from_exported_program(exported)
+
+
+def test_a_scatter_into_an_expansion() -> None:
+    """PyTorch writes to a whole copy of it."""
+
     def forward(m: Any, x: Any) -> Any:
-        return torch.zeros(5).unfold(0, 3, 1).cumsum_(0)
+        wide = x[:1].expand(3, *x.shape[1:])
+        return torch.select_scatter(wide, x[0] * 2, 0, 1)
 
     exported = torch.export.export(Model(forward), (X,))
-    with pytest.raises(UnsupportedError, match=r"aten\.cumsum_: a write to memory that overlaps itself"):
-        xdsl_exir.from_exported_program(exported)
+    got = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(to_numpy(X))
+    compare("result", [got], [forward(None, X.clone())])
+
+
+def test_a_view_of_what_lies_as_computed_sizes_say() -> None:
+    """Whether it is one is decided by all sizes and strides as they were at export."""
+
+    def forward(m: Any, x: Any) -> Any:
+        y = torch.div(x.reshape(3, 1, -1), -2, rounding_mode="floor")
+        y.reshape(y.shape[2], -1).abs_()
+        return y
+
+    x = torch.arange(-18, 18, dtype=torch.int16).reshape(2, 6, 3)
+    exported = torch.export.export(Model(forward), (x,), dynamic_shapes=(({1: torch.export.Dim.AUTO},),))
+    got = xdsl_exir.compile(xdsl_exir.from_exported_program(exported))(to_numpy(x))
+    compare("result", [got], [forward(None, x)])
 
 
 def test_writes_to_memory_of_a_symbolic_size_that_overlaps_itself_are_refused() -> None:

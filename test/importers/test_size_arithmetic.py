@@ -197,15 +197,6 @@ def test_a_convolution_whose_padding_is_a_size(target: str):
         np.testing.assert_allclose(run(x, torch.ones(n)), function(x, torch.ones(n)), rtol=1e-5, atol=1e-6)
 
 
-def test_a_convolution_whose_stride_and_kernel_are_sizes_is_refused_by_name():
-    def function(x: torch.Tensor, y: torch.Tensor) -> Any:
-        return F.conv1d(x[None], y.expand(1, 8, y.shape[0]), stride=y.shape[0])
-
-    program = xdsl_exir.from_exported_program(export_of_two(function))
-    with pytest.raises(xdsl_exir.UnsupportedError, match=r"edge.aten.convolution: symbolic stride"):
-        xdsl_exir.compile(program, target="native")
-
-
 def test_a_copy_of_a_view_whose_size_divides_by_one_that_may_be_0():
     """Whether the copy is the view is asked of sizes of 1, for which this one has no value."""
 

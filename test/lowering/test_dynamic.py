@@ -240,7 +240,7 @@ def test_linalg_in_upstream_dialects() -> None:
 
 def test_refused_by_name() -> None:
     def forward(self: Any, x: Any, y: Any) -> Any:
-        return torch.nn.functional.conv1d(x, torch.ones(1, 2, 3), stride=y.shape[0])
+        return torch.nn.functional.conv1d(x, y.expand(1, 2, y.shape[0]), stride=y.shape[0])
 
     program = export(forward, (rand(1, 2, 12), rand(2)), (None, {0: Dim.DYNAMIC}))
     with pytest.raises(UnsupportedError, match=r"aten\.convolution: symbolic stride"):
@@ -293,7 +293,7 @@ def test_sizes_of_which_no_lower_end_was_said(target: str, rows: Any) -> None:
     run = xdsl_exir.compile(program, target)
     for n in (0, 1, 2, 7):
         x = rand(n, 4)
-        np.testing.assert_allclose(run(x.numpy()), (x.softmax(-1) + x.sum()).numpy(), rtol=1e-5)
+        np.testing.assert_allclose(run(x.numpy()), (x.softmax(-1) + x.sum()).numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_flattening_of_what_may_have_no_rows() -> None:
@@ -586,6 +586,28 @@ def test_resampled_to_sizes_of_others(target: str) -> None:
     for h, w, rows, columns in ((5, 7, 6, 11), (8, 3, 9, 5)):
         x, y = rand(1, 3, h, w), rand(1, rows, columns)
         for got, expected in zip(run(x.numpy(), y.numpy()), forward(None, x, y), strict=True):
+            np.testing.assert_allclose(got, expected.numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_linearly_resampled_to_as_many(target: str, dynamic: bool) -> None:
+    """Elements are then copied, whatever the factor, and next to an infinity, too."""
+
+    def forward(self: Any, x: Any) -> Any:
+        resample = torch.nn.functional.interpolate
+        by_factor = (
+            resample(x, scale_factor=1.05, mode="bilinear"),
+            resample(x[0], scale_factor=1.05, mode="linear"),
+        )
+        return *by_factor, resample(x, size=(10, 11), mode="bilinear"), resample(x[0], size=11, mode="linear")
+
+    sizes = ({2: Dim.AUTO, 3: Dim.AUTO},) if dynamic else None
+    run = xdsl_exir.compile(export(forward, (rand(1, 2, 10, 11),), sizes), target)
+    for h, w in ((10, 11), (25, 11), (10, 4)) if dynamic else ((10, 11),):
+        x = rand(1, 2, h, w)
+        x[0, 1, 3, 2] = torch.inf
+        for got, expected in zip(run(x.numpy()), forward(None, x), strict=True):
             np.testing.assert_allclose(got, expected.numpy(), rtol=1e-4, atol=1e-5)
 
 

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects.builder import Namespace, Size, cast, meta, opmath
 from xdsl_exir.dialects.dtypes import Byte, Double, DType, Float, Int, Long
-from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, max_
+from xdsl_exir.dialects.expr import Dim, Expr, apply, ceildiv, condition, max_, provably_equal
 from xdsl_exir.dialects.shapes.pooling import window_count
 from xdsl_exir.dialects.shapes.resampling import CUBIC, ratio, size_from
 from xdsl_exir.errors import ExirError
@@ -41,15 +41,13 @@ def constant_sizes(values: Sequence[Any], what: str) -> list[int]:
 # --- taps ----------------------------------------------------------------------------------------------------
 
 
-def positions(
-    sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
-) -> SSAValue:
-    """Where output elements lie among input elements: centers of pixels on centers, or corners on corners."""
-    aten, scale = sizes.aten, sizes.number(ratio(size, count, align_corners, factor))
+def positions(sizes: Sizes, count: Dim, align_corners: bool, scale: float | Dim, dtype: DType) -> SSAValue:
+    """Where output elements lie among input elements, `scale` of these apart: centers of pixels on centers, or corners on corners."""
+    aten, distance = sizes.aten, sizes.number(scale)
     places = aten.arange.start_step(0, sizes(count), 1, dtype=dtype)
     if align_corners:
-        return aten.mul.Tensor(places, scale)
-    return aten.sub.Tensor(aten.mul.Tensor(aten.add.Tensor(places, 0.5), scale), 0.5)
+        return aten.mul.Tensor(places, distance)
+    return aten.sub.Tensor(aten.mul.Tensor(aten.add.Tensor(places, 0.5), distance), 0.5)
 
 
 def nearest_taps(exact: bool) -> Taps:
@@ -68,11 +66,17 @@ def nearest_taps(exact: bool) -> Taps:
 def linear_taps(
     sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
 ) -> list[Tap]:
+    """The two elements around. Of equal sizes twice the element itself, whatever the factor (compute_source_index_and_lambda in UpSample.h)."""
     aten, last = sizes.aten, sizes(size - 1)
-    place = positions(sizes, size, count, align_corners, factor, dtype)
+    scale, further = ratio(size, count, align_corners, factor), 1
+    if (is_same := provably_equal(size, count)) is not False:
+        equal = condition("eq", size, count)
+        scale = 1.0 if is_same else apply("where", equal, 1.0, scale)
+        further = 0 if is_same else apply("where", equal, 0, 1)
+    place = positions(sizes, count, align_corners, scale, dtype)
     place = place if align_corners else aten.clamp(place, 0.0)
     low = aten.clamp(cast(aten, place, Long), None, last)
-    high = aten.clamp(aten.add.Tensor(low, 1), None, last)
+    high = aten.clamp(aten.add.Tensor(low, sizes(further)), None, last)
     weight = aten.clamp(aten.sub.Tensor(place, low), 0.0, 1.0)
     return [(low, aten.rsub.Scalar(weight, 1)), (high, weight)]
 
@@ -81,7 +85,7 @@ def cubic_taps(
     sizes: Sizes, size: Dim, count: Dim, align_corners: bool, factor: float | None, dtype: DType
 ) -> list[Tap]:
     aten, last = sizes.aten, sizes(size - 1)
-    place = positions(sizes, size, count, align_corners, factor, dtype)
+    place = positions(sizes, count, align_corners, ratio(size, count, align_corners, factor), dtype)
     floor = aten.floor(place)
     t = aten.clamp(aten.sub.Tensor(place, floor), 0.0, 1.0)
     low = cast(aten, floor, Long)
@@ -126,7 +130,7 @@ def resample(
     before, after = meta(input).shape[2:], dims_of(output_size, "upsampling")
     sizes = Sizes(aten, input, *output_size)
     same = [
-        size == count and (align_corners or factor in (None, 1) or dtype is Byte)
+        size == count and (align_corners or factor in (None, 1) or dtype is Byte or taps is linear_taps)
         for size, count, factor in zip(before, after, factors, strict=True)
     ]
     if taps not in (linear_taps, cubic_taps):

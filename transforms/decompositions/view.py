@@ -102,7 +102,7 @@ class Sizes:
         if size.head in ("add", "mul", "pow", "floordiv") and (part := self._part(size)):
             return self._apply("floordiv", *map(self._value, part))
         args = [self._value(arg) for arg in size.args]
-        if len(args) == 1:
+        if len(args) == 1 or size.head == "where":
             return self._apply(size.head, *args)
         return reduce(partial(self._apply, size.head), args)
 
