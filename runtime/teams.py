@@ -3,7 +3,8 @@
 On a machine with other work a thread that has done its share waits until the others are given a core again, which takes as long as the system's turns do: some
 milliseconds, for shares of some microseconds. So the first thread looks at the clock when it has done its share, and when all have, and so at barriers. What it waited beyond
 twice its own work and `PATIENCE` is lost; after a team that lost time, teams have half as many threads, down to one, for `REST` times as long, and then twice as
-many again. So on a crowded machine one part in `REST` goes to trying, and where that is over teams are soon whole.
+many again. So on a crowded machine one part in `REST` goes to trying, and where that is over teams are soon whole. (The first thread never has fewer turns than
+another: `for_static_init_8u`, and kernels' tasks.)
 
 The functions are text in LLVM IR, for either runtime (`openmp`).
 """

@@ -334,8 +334,11 @@ class KernelBuilder(OperationBuilder):
         parallel, shared, nest = Block(), Block(), Block(arg_types=[INDEX])
         with self.inside(nest):
             worker = nest.args[0]
-            first = self.div(self.mul(worker, tasks), threads)
-            last = self.div(self.mul(self.add(worker, 1), tasks), threads)
+            # The first workers have one more: what waits for the others, and sees them late, is the first thread.
+            first, last = (
+                self.div(self.add(self.mul(each, tasks), threads - 1), threads)
+                for each in (worker, self.add(worker, 1))
+            )
             with self.loop(first, last) as task:
                 yield worker, task
             self.insert(omp.YieldOp)
