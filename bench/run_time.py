@@ -1,7 +1,7 @@
 """Run time: a call of each model by the interpreter, native code, eager PyTorch, its inductor (plain, and with frozen weights),
 ExecuTorch's XNNPACK and IREE, measured in turns.
 
-    python bench/run_time.py [NAME ...] [--rounds N] [--threads N] [--contenders NAME ...] [--directory DIR]
+    python bench/run_time.py [NAME ...] [--rounds N] [--threads N] [--busy N] [--contenders NAME ...] [--directory DIR]
 
 Each contender lives in a process of its own, which loads the model, checks its results against those that eager PyTorch
 gave when the model was exported, and then waits. In every round each is asked, one after the other and after a pause in
@@ -10,7 +10,7 @@ milliseconds (of the process, where it has one thread: then other work on the ma
 compile: with an empty cache, and again from what that left. Needs torch to export the models (into a directory that is
 kept and reused) and for its own columns; inductor also needs a C++ compiler. A contender that is not installed, or that fails, is left out with a word. ExecuTorch
 (`pip install --no-deps executorch==1.5.1 torchao==0.18.0`, and what these import) runs in an environment of its own: this script, run
-by its Python. IREE takes our linalg.
+by its Python. IREE takes our linalg. `--busy` has other processes compute beside all: then medians are what counts.
 
 Beside each model stands what the processor would take at least, of what is measured in the same run: its products at the rate of multiply-adds in registers, its
 weights at the rate at which memory is read (they may lie in a cache). `limit` is the larger of the two over the contender's best time.
@@ -29,7 +29,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -274,7 +275,21 @@ def work(model: str) -> tuple[float, float]:
     return counter.get_total_flops(), sum(weight.nbytes for weight in module.parameters())
 
 
-def compare(names: Sequence[str], path: Path, rounds: int, threads: int, limits: Limits) -> None:
+@contextmanager
+def beside(count: int) -> Generator[None]:
+    """While so many other processes compute without a pause."""
+    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
+
+
+def compare(
+    names: Sequence[str], path: Path, rounds: int, threads: int, limits: Limits, busy: int = 0
+) -> None:
     """Prints a model's rows, and the part of the limit that ours reaches."""
     model = path.name.split(".")[0]
     with tempfile.TemporaryDirectory() as caches:
@@ -286,9 +301,10 @@ def compare(names: Sequence[str], path: Path, rounds: int, threads: int, limits:
                 if name in OURS:
                     raise
                 print(f"{model:12} {name:12} {error}", flush=True)
-        for _ in range(rounds):
-            for child in children:
-                child.turn()
+        with beside(busy):
+            for _ in range(rounds):
+                for child in children:
+                    child.turn()
         for child in children:
             child.close()
     best = min(min(child.times) for child in children)
@@ -313,6 +329,7 @@ def main() -> int:
     )
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--busy", type=int, default=0, help="other processes that compute meanwhile")
     parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
     parser.add_argument("--directory", type=Path, default=Path(tempfile.gettempdir()) / "xdsl-exir-models")
     parser.add_argument("--serve", nargs=2, help=argparse.SUPPRESS)
@@ -339,7 +356,7 @@ def main() -> int:
         f"{'ms a call':12} {'':12} {'min':>9} {'median':>9} {'ratio':>7} {'limit':>7} {'cold':>7} {'cached':>7}"
     )
     for name in args.names:
-        compare(contenders, args.directory / f"{name}.core.pt2", args.rounds, args.threads, limits)
+        compare(contenders, args.directory / f"{name}.core.pt2", args.rounds, args.threads, limits, args.busy)
     return 0
 
 

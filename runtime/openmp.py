@@ -3,7 +3,7 @@
 Code calls LLVM's runtime (`__kmpc_*`). A process should have one: two have threads each, which wait for work on the same cores, in each other's way. Where
 there is GNU's, which PyTorch's wheels bring, it does the work: the functions of LLVM's that code calls are here, in LLVM IR, in terms of
 GNU's. So `torch.set_num_threads` says how many threads there are to our code as well. GNU's does not survive a fork: in the child it is LLVM's.
-Where LLVM's does the work, what its builds with assertions are slow at is ours all the same (`OURS`).
+Where LLVM's does the work, what its builds with assertions are slow at is ours all the same (`OURS`), and with either how many threads a team has (`teams`).
 """
 
 from __future__ import annotations
