@@ -2,9 +2,9 @@
 
 On a machine with other work a thread that has done its share waits until the others are given a core again, which takes as long as the system's turns do: some
 milliseconds, for shares of some microseconds. So the first thread looks at the clock when it has done its share, and when all have, and so at barriers. What it waited beyond
-twice its own work and `PATIENCE` is lost; after a team that lost time, teams have half as many threads, down to one, for `REST` times as long, and then twice as
-many again. So on a crowded machine one part in `REST` goes to trying, and where that is over teams are soon whole. (The first thread never has fewer turns than
-another: `for_static_init_8u`, and kernels' tasks.)
+twice its own work and `PATIENCE` is lost. (It never has fewer turns than another: `for_static_init_8u`, and kernels' tasks.) Where that is half of some time (`WINDOW`),
+teams have half as many threads, down to one, for `REST` times as long as was lost, and then twice as many again. So on a crowded machine one part in `REST`
+goes to trying, where that is over teams are soon whole, and now and then a late thread changes nothing.
 
 The functions are text in LLVM IR, for either runtime (`openmp`).
 """
@@ -13,7 +13,9 @@ from __future__ import annotations
 
 PATIENCE = 0.0005
 """Seconds: more than it takes to wake a thread that sleeps, less than a turn that the system gives another process."""
-REST = 10
+WINDOW = 0.1
+"""Seconds."""
+REST = 20
 LOOKED_AT = 4
 """One team of so many is looked at: that takes as long as a small loop."""
 BARRIERS = 8
@@ -31,6 +33,9 @@ FUNCTIONS = f"""
 @until = internal global double 0.0
 @since = internal global double 0.0
 @lost = internal global double 0.0
+@times = internal global double 0.0
+@window = internal global double 0.0
+@total = internal global double 0.0
 @passed = internal global i32 0
 @teams = internal global i32 0
 
@@ -55,7 +60,7 @@ done:
   ret void
 }}
 
-; The first thread began to work at @since, and waited from one time to another, as some times more probably.
+; The first thread began to work at @since, and waited from one time to another, which stands for some times as much in its team, and the team for others.
 define internal void @waited(double %from, double %to, double %times) {{
   %since = load atomic double, ptr @since unordered, align 8
   %worked = fsub double %from, %since
@@ -67,7 +72,9 @@ define internal void @waited(double %from, double %to, double %times) {{
   br i1 %is_late, label %late, label %done
 late:
   %before = load atomic double, ptr @lost unordered, align 8
-  %all = fmul double %waited, %times
+  %stands_for = load atomic double, ptr @times unordered, align 8
+  %of_team = fmul double %waited, %times
+  %all = fmul double %of_team, %stands_for
   %lost = fadd double %before, %all
   store atomic double %lost, ptr @lost unordered, align 8
   br label %done
@@ -97,6 +104,8 @@ look:
   store double %now, ptr %end_at
   store atomic double %now, ptr @since unordered, align 8
   store atomic i32 0, ptr @passed unordered, align 4
+  %times = select i1 %is_part, double 1.0, double {LOOKED_AT}.0
+  store atomic double %times, ptr @times unordered, align 8
   br i1 %is_part, label %part, label %whole
 whole:
   ret i32 0
@@ -121,22 +130,35 @@ define internal void @done(ptr %task) {{
   br i1 %is_looked_at, label %look, label %judge
 look:
   %now = call double @omp_get_wtime()
-  call void @waited(double %end, double %now, double {LOOKED_AT}.0)
+  call void @waited(double %end, double %now, double 1.0)
   br label %judge
 judge:
   %lost = load atomic double, ptr @lost unordered, align 8
   %is_lost = fcmp ogt double %lost, 0.0
   br i1 %is_lost, label %late, label %done
 late:
+  %later = call double @omp_get_wtime()
   %teams = load atomic i32, ptr @teams unordered, align 4
   %is_first = icmp eq i32 %teams, 1
-  br i1 %is_first, label %done, label %fewer
+  br i1 %is_first, label %done, label %add
+add:
+  %window = load atomic double, ptr @window unordered, align 8
+  %passed = fsub double %later, %window
+  %is_old = fcmp ogt double %passed, {WINDOW}
+  %begun = select i1 %is_old, double %later, double %window
+  store atomic double %begun, ptr @window unordered, align 8
+  %sum = load atomic double, ptr @total unordered, align 8
+  %before = select i1 %is_old, double 0.0, double %sum
+  %total = fadd double %before, %lost
+  store atomic double %total, ptr @total unordered, align 8
+  %is_much = fcmp ogt double %total, {WINDOW / 2}
+  br i1 %is_much, label %fewer, label %done
 fewer:
+  store atomic double 0.0, ptr @window unordered, align 8
   %halvings = load atomic i32, ptr @halvings unordered, align 4
   %more = add i32 %halvings, 1
   store atomic i32 %more, ptr @halvings unordered, align 4
-  %rest = fmul double %lost, {REST}.0
-  %later = call double @omp_get_wtime()
+  %rest = fmul double %total, {REST}.0
   %until = fadd double %later, %rest
   store atomic double %until, ptr @until unordered, align 8
   br label %done
@@ -190,6 +212,6 @@ look:
   %from = call double @omp_get_wtime(){wait}
   %to = call double @omp_get_wtime()
   %is_begun = icmp eq i32 %passed, 0
-  %times = select i1 %is_begun, double {LOOKED_AT}.0, double {LOOKED_AT * BARRIERS}.0
+  %times = select i1 %is_begun, double 1.0, double {BARRIERS}.0
   call void @waited(double %from, double %to, double %times)
   ret void"""

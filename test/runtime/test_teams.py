@@ -76,26 +76,35 @@ def test_the_first_team_has_its_threads_made() -> None:
     assert machine.asked == [ALL]
 
 
+LATE = 0.004
+
+
 @pytest.mark.parametrize("at", ["late", "late_at_barriers"])
 def test_teams_have_fewer_threads_where_they_wait(at: str) -> None:
     machine = Machine()
-    setattr(machine, at, 0.004)
-    threads = [machine.run() for _ in range(teams.LOOKED_AT + 4)]
-    assert [*dict.fromkeys(threads)] == [ALL, 2, 1], "once looked at"
-    assert threads[-3:] == [1, 1, 1]
-    lost = 0.004 * teams.LOOKED_AT
-    machine.passes(lost * teams.REST / 2)
+    setattr(machine, at, LATE)
+    threads = [machine.run() for _ in range(60)]
+    assert [*dict.fromkeys(threads)] == [ALL, 2, 1]
+    assert threads.count(ALL) * LATE < teams.WINDOW
+    assert threads.count(2) * LATE < teams.WINDOW
     assert machine.run() == 1, "it rests"
     setattr(machine, at, 0.0)
-    machine.passes(lost * teams.REST / 2)
+    machine.passes(teams.WINDOW * teams.REST)
     assert [machine.run() for _ in range(3)] == [2, THREADS, ALL], "it is over"
 
 
 def test_little_of_the_time_goes_to_trying() -> None:
     machine = Machine()
-    machine.late = 0.004
+    machine.late = LATE
     began, runs = machine.now, 0
-    while machine.now < began + 10:
+    while machine.now < began + 20:
         machine.run()
         runs += 1
-    assert runs * WORK > (machine.now - began) * (1 - 1 / teams.REST)
+    assert runs * WORK > (machine.now - began) * (1 - 2 / teams.REST)
+
+
+def test_one_late_thread_now_and_then_changes_nothing() -> None:
+    machine = Machine()
+    for run in range(4000):
+        machine.late = LATE if run % 500 == 0 else 0.0
+        assert machine.run() == ALL
