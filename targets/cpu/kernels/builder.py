@@ -322,8 +322,8 @@ class KernelBuilder(OperationBuilder):
     def share(self, tasks: Dim, threads: int, work: Dim = WORTHWHILE) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
 
-        A worker runs on one thread, so it may have a buffer of its own. All run on one where symbols say that there is little
-        `work`, in operations.
+        A worker runs on one thread, so it may have a buffer of its own. The first ones, for whom `teams` looks, have one more. All run
+        on one where symbols say that there is little `work`, in operations.
         """
         if threads == 1:
             with self.loop(0, tasks) as task:
@@ -334,11 +334,8 @@ class KernelBuilder(OperationBuilder):
         parallel, shared, nest = Block(), Block(), Block(arg_types=[INDEX])
         with self.inside(nest):
             worker = nest.args[0]
-            # The first workers have one more: what waits for the others, and sees them late, is the first thread.
-            first, last = (
-                self.div(self.add(self.mul(each, tasks), threads - 1), threads)
-                for each in (worker, self.add(worker, 1))
-            )
+            ends = (self.add(self.mul(each, tasks), threads - 1) for each in (worker, self.add(worker, 1)))
+            first, last = (self.div(end, threads) for end in ends)
             with self.loop(first, last) as task:
                 yield worker, task
             self.insert(omp.YieldOp)
