@@ -3,8 +3,9 @@
 On a machine with other work a thread that has done its share waits until the others are given a core again, which takes as long as the system's turns do: some
 milliseconds, for shares of some microseconds. So the first thread looks at the clock when it has done its share, and when all have, and so at barriers. What it waited beyond
 twice its own work and `PATIENCE` is lost. (It never has fewer turns than another: `for_static_init_8u`, and kernels' tasks.) Where that is half of some time (`WINDOW`),
-teams have half as many threads, down to one, for `REST` times as long as was lost, and then twice as many again. So on a crowded machine one part in `REST`
-goes to trying, where that is over teams are soon whole, and now and then a late thread changes nothing.
+teams have half as many threads, down to one, for as long as was lost, and then twice as many again; where these lose as much at once, for twice as long, up to
+`REST` times. So on a crowded machine one part in `REST` goes to trying, where that is over teams are soon whole, and now and then a late thread changes
+nothing.
 
 The functions are text in LLVM IR, for either runtime (`openmp`).
 """
@@ -13,9 +14,9 @@ from __future__ import annotations
 
 PATIENCE = 0.0005
 """Seconds: more than it takes to wake a thread that sleeps, less than a turn that the system gives another process."""
-WINDOW = 0.1
+WINDOW = 0.5
 """Seconds."""
-REST = 20
+REST = 32
 LOOKED_AT = 4
 """One team of so many is looked at: that takes as long as a small loop."""
 BARRIERS = 8
@@ -36,6 +37,7 @@ FUNCTIONS = f"""
 @times = internal global double 0.0
 @window = internal global double 0.0
 @total = internal global double 0.0
+@rest = internal global double 1.0
 @passed = internal global i32 0
 @teams = internal global i32 0
 
@@ -121,6 +123,7 @@ part:
   ret i32 %count
 }}
 declare i32 @llvm.umax.i32(i32, i32)
+declare double @llvm.minnum.f64(double, double)
 
 ; The team of a task has done its work. The first one had its threads made.
 define internal void @done(ptr %task) {{
@@ -158,7 +161,15 @@ fewer:
   %halvings = load atomic i32, ptr @halvings unordered, align 4
   %more = add i32 %halvings, 1
   store atomic i32 %more, ptr @halvings unordered, align 4
-  %rest = fmul double %total, {REST}.0
+  %before_until = load atomic double, ptr @until unordered, align 8
+  %tried = fsub double %later, %before_until
+  %is_again = fcmp olt double %tried, {2 * WINDOW}
+  %last = load atomic double, ptr @rest unordered, align 8
+  %double = fmul double %last, 2.0
+  %longer = call double @llvm.minnum.f64(double %double, double {REST}.0)
+  %times = select i1 %is_again, double %longer, double 1.0
+  store atomic double %times, ptr @rest unordered, align 8
+  %rest = fmul double %total, %times
   %until = fadd double %later, %rest
   store atomic double %until, ptr @until unordered, align 8
   br label %done
