@@ -29,6 +29,12 @@ NEEDED = {
 }
 """What of a runtime they call."""
 
+IF_LOOKED_AT = """  %end_at = getelementptr { ptr, ptr, double }, ptr %task, i32 0, i32 2
+  %end = load double, ptr %end_at
+  %is_looked_at = fcmp oge double %end, 0.0
+"""
+"""When the first thread of a task's team had done its share, and whether the team is one that is looked at."""
+
 FUNCTIONS = f"""
 @halvings = internal global i32 0
 @until = internal global double 0.0
@@ -50,10 +56,7 @@ define internal void @work(ptr %number_at, ptr %zero_at, ptr %task, i32 %number)
   %is_first = icmp eq i32 %number, 0
   br i1 %is_first, label %first, label %done
 first:
-  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
-  %end = load double, ptr %end_at
-  %is_looked_at = fcmp oge double %end, 0.0
-  br i1 %is_looked_at, label %look, label %done
+{IF_LOOKED_AT}  br i1 %is_looked_at, label %look, label %done
 look:
   %now = call double @omp_get_wtime()
   store double %now, ptr %end_at
@@ -127,10 +130,7 @@ declare double @llvm.minnum.f64(double, double)
 
 ; The team of a task has done its work. The first one had its threads made.
 define internal void @done(ptr %task) {{
-  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
-  %end = load double, ptr %end_at
-  %is_looked_at = fcmp oge double %end, 0.0
-  br i1 %is_looked_at, label %look, label %judge
+{IF_LOOKED_AT}  br i1 %is_looked_at, label %look, label %judge
 look:
   %now = call double @omp_get_wtime()
   call void @waited(double %end, double %now, double 1.0)

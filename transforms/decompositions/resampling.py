@@ -69,10 +69,9 @@ def linear_taps(
     """The two elements around. Of equal sizes twice the element itself, whatever the factor (compute_source_index_and_lambda in UpSample.h)."""
     aten, last = sizes.aten, sizes(size - 1)
     scale, further = ratio(size, count, align_corners, factor), 1
-    if (is_same := provably_equal(size, count)) is not False:
+    if provably_equal(size, count) is not False:
         equal = condition("eq", size, count)
-        scale = 1.0 if is_same else apply("where", equal, 1.0, scale)
-        further = 0 if is_same else apply("where", equal, 0, 1)
+        scale, further = apply("where", equal, 1.0, scale), apply("where", equal, 0, 1)
     place = positions(sizes, count, align_corners, scale, dtype)
     place = place if align_corners else aten.clamp(place, 0.0)
     low = aten.clamp(cast(aten, place, Long), None, last)
