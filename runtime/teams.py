@@ -2,7 +2,7 @@
 
 On a machine with other work a thread that has done its share waits until the others are given a core again, which takes as long as the system's turns do: some
 milliseconds, for shares of some microseconds. So the first thread looks at the clock when it has done its share, and when all have, and so at barriers. What it waited beyond
-twice its own work and `PATIENCE` is lost. (It never has fewer turns than another: `for_static_init_8u`, and kernels' tasks.) Where that is half of some time (`WINDOW`),
+twice its own work and `PATIENCE` is lost. (It has at most one turn less than another, and one at least: `for_static_init_8u`, and kernels' tasks.) Where that is half of some time (`WINDOW`),
 teams have half as many threads, down to one, for as long as was lost, and then twice as many again; where these lose as much at once, for twice as long, up to
 `REST` times. So on a crowded machine one part in `REST` goes to trying, where that is over teams are soon whole, and now and then a late thread changes
 nothing.

@@ -313,7 +313,7 @@ class KernelBuilder(OperationBuilder):
             self.insert(scf.YieldOp)
         self.insert(scf.IfOp, [condition], [Region(body), Region()])
 
-    def span(self, part: Index, count: Dim, parts: Dim) -> tuple[Index, Index]:
+    def span(self, part: Index, count: Dim, parts: Index) -> tuple[Index, Index]:
         """Where one of `parts` about as large parts of so many begins, and where the next one does."""
         first, last = (self.div(self.mul(at, count), parts) for at in (part, self.add(part, 1)))
         return first, last
@@ -322,20 +322,20 @@ class KernelBuilder(OperationBuilder):
     def share(self, tasks: Dim, threads: int, work: Dim = WORTHWHILE) -> Generator[tuple[Index, Index]]:
         """(worker, task) for each of `tasks` equal tasks, contiguous ranges of them to `threads` workers.
 
-        A worker runs on one thread, so it may have a buffer of its own. The first ones, for whom `teams` looks, have one more. All run
-        on one where symbols say that there is little `work`, in operations.
+        A worker runs on one thread, so it may have a buffer of its own. Of fewer tasks than threads the first workers have one (`teams` looks at
+        theirs), else the last have one more: the last task is often a part of one. All run on one where symbols say that there is little `work`, in operations.
         """
         if threads == 1:
             with self.loop(0, tasks) as task:
                 yield 0, task
             return
         enough = [self.compare("sge", work, WORTHWHILE)] if isinstance(work, Expr) else []
-        bounds = self.indices([0, threads, 1])
+        workers = self.min(tasks, threads)
         parallel, shared, nest = Block(), Block(), Block(arg_types=[INDEX])
+        bounds = self.indices([0, workers, 1])
         with self.inside(nest):
             worker = nest.args[0]
-            ends = (self.add(self.mul(each, tasks), threads - 1) for each in (worker, self.add(worker, 1)))
-            first, last = (self.div(end, threads) for end in ends)
+            first, last = self.span(worker, tasks, workers)
             with self.loop(first, last) as task:
                 yield worker, task
             self.insert(omp.YieldOp)
