@@ -693,6 +693,13 @@ def guard_signs(expression: str, values: dict[str, Any]) -> None:
                 raise ValueError("the sign of NaN")
 
 
+def is_large(value: torch.Tensor) -> torch.Tensor:
+    """Where numbers are finite whose products may not be."""
+    if not (value.is_floating_point() or value.is_complex()):
+        return torch.zeros_like(value, dtype=torch.bool)
+    return torch.isfinite(value) & (value.abs().double() > math.sqrt(torch.finfo(value.dtype).max))
+
+
 MACHINES = {
     r"dropout_p=0\.[1-9]|multi_head_attention.* 0\.[1-9],.*training=True": (
         lambda value: True,
@@ -722,6 +729,7 @@ MACHINES = {
         lambda value: ~torch.isfinite(value),
         "NaN is the largest in vectors, and not in what is left over",
     ),
+    r"\bprod\b": (is_large, "an overflow, or a zero before it, by the order of products"),
     r"median": (
         lambda value: 0 in value.stride(),
         "along a dimension that is expanded PyTorch reads beyond memory",
