@@ -729,6 +729,10 @@ MACHINES = {
         lambda value: ~torch.isfinite(value),
         "NaN is the largest in vectors, and not in what is left over",
     ),
+    r"logaddexp": (
+        lambda value: value.is_complex() & (value.real.abs() > 80),
+        "PyTorch's log1p of complex numbers that are subnormal is NaN",
+    ),
     r"\bprod\b": (is_large, "an overflow, or a zero before it, by the order of products"),
     r"median": (
         lambda value: 0 in value.stride(),

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl_exir.dialects.dtypes import BFloat16, Half
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.interpreter import wide
-from xdsl_exir.interpreter.operators import Array, impl
+from xdsl_exir.interpreter.operators import Array, impl, pointwise
 
 # --- what functions share ------------------------------------------------------------------------------------
 
@@ -195,7 +195,8 @@ def det(A: Array) -> tuple[Array, Array, Array]:
 def slogdet(A: Array) -> tuple[Array, Array, Array, Array]:
     lu, pivots, _ = lu_as_stored(A)
     diagonal = np.diagonal(lu, axis1=-2, axis2=-1)
-    sign = np.sign(diagonal).prod(-1) * parity(pivots).astype(A.dtype)
+    signs = np.sign(diagonal) if np.iscomplexobj(A) else pointwise.sign(diagonal)
+    sign = signs.prod(-1) * parity(pivots).astype(A.dtype)
     return sign, np.log(np.abs(diagonal)).sum(-1), lu, pivots
 
 

@@ -194,7 +194,8 @@ def slogdet(b: LinalgBuilder, A: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor
             if s.is_complex(x):
                 total = total * numbers.sgn(x)
                 return s.select(exchanged, -total, total)
-            return s.select(x.equals(0), 0, s.select((x < 0) ^ exchanged, -total, total))
+            signed = s.select((x < 0) ^ exchanged, -total, total)
+            return s.select((x < 0) | (x > 0), signed, 0)
 
         return over(A.shape[-1], s.constant(1, A.dtype), multiplied)
 

@@ -106,7 +106,8 @@ CASES: dict[str, list[Call]] = {
     + [of(torch.linalg.cholesky(positive(2, 3, 3)).mH, True)],
     "aten.cholesky_solve": [of(tensor(3, 2, dtype=d), torch.linalg.cholesky(positive(3, 3, dtype=d))) for d in DTYPES]
     + [of(tensor(2, 3, 2), torch.linalg.cholesky(positive(3, 3)).mH, True)],
-    **{f"aten.{name}": SQUARE for name in ["linalg_inv_ex", "linalg_inv", "inverse", "linalg_lu_factor_ex", "linalg_lu_factor", "_linalg_det", "linalg_det", "det", "_linalg_slogdet", "linalg_slogdet", "slogdet", "logdet"]},
+    **{f"aten.{name}": SQUARE for name in ["linalg_inv_ex", "linalg_inv", "inverse", "linalg_lu_factor_ex", "linalg_lu_factor", "_linalg_det", "linalg_det", "det", "linalg_slogdet", "slogdet", "logdet"]},
+    "aten._linalg_slogdet": [*SQUARE, of(torch.tensor([[nan]]))],
     **{f"aten.{name}": [*(of(tensor(3, 3, dtype=d)) for d in DTYPES), of(tensor(2, 3, 3)), of(tensor(0, 3, 3))]
        for name in ("linalg_matrix_exp", "matrix_exp")},
     "aten.linalg_lu": RECTANGLES,
