@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
 from xdsl.ir import SSAValue
@@ -365,25 +365,30 @@ def cumulative_trapezoid_even(aten: Namespace, y: SSAValue, dx: float, dim: int)
     return aten.cumsum(aten.mul.Scalar(means(aten, y, dim), dx / 2.0), dim)
 
 
+ENDS: Mapping[int, tuple[Mapping[int, float], Mapping[int, float]]] = {
+    1: ({0: -1, 1: 1}, {-2: -1, -1: 1}),
+    2: ({0: -1.5, 1: 2, 2: -0.5}, {-3: 0.5, -2: -2, -1: 1.5}),
+}
+"""By the order of the polynomial, the weights of points whose sum is the slope at the first point, and at the last one."""
+
+
 def evenly(
     aten: Namespace, self: SSAValue, spacing: Sequence[complex], dims: Sequence[int], edge_order: int
 ) -> list[SSAValue]:
     """Central differences over the points' distance by dimension; one-sided at the ends."""
 
     def along(dim: int, distance: complex) -> SSAValue:
-        def one_sided(places: Sequence[int], distance: complex) -> SSAValue:
-            x = [aten.slice.Tensor(self, dim, at, at + 1 or None) for at in places]
-            if edge_order == 1:
-                return aten.div.Scalar(aten.sub.Tensor(x[1], x[0]), distance)
-            parabola = aten.sub.Tensor(
-                aten.mul.Scalar(x[1], 4), aten.add.Tensor(x[2], aten.mul.Scalar(x[0], 3))
+        def at_end(weights: Mapping[int, float]) -> SSAValue:
+            terms = (
+                aten.mul.Scalar(aten.slice.Tensor(self, dim, at, at + 1 or None), weight)
+                for at, weight in weights.items()
             )
-            return aten.div.Scalar(aten.div.Scalar(parabola, distance), 2)
+            return aten.div.Scalar(reduce(aten.add.Tensor, terms), distance)
 
-        first, last = (0, 1, 2)[: edge_order + 1], (-1, -2, -3)[: edge_order + 1]
         rise = aten.sub.Tensor(aten.slice.Tensor(self, dim, 2), aten.slice.Tensor(self, dim, 0, -2))
         inner = aten.div.Scalar(aten.div.Scalar(rise, distance), 2)
-        return aten.cat([one_sided(first, distance), inner, one_sided(last, -distance)], dim)
+        first, last = (at_end(weights) for weights in ENDS[edge_order])
+        return aten.cat([first, inner, last], dim)
 
     return [along(dim, distance) for dim, distance in zip(dims, spacing, strict=True)]
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from math import inf, nan
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check, check_symbolic, program_of  # noqa: E402
+from differential import check, check_symbolic, program_of, run  # noqa: E402
 
 from xdsl_exir.dialects.meta import MetaError  # noqa: E402
 from xdsl_exir.dialects.promotion import DtypeError  # noqa: E402
@@ -246,6 +247,17 @@ REFUSED: list[tuple[str, Call]] = [
 def test_every_operator_occurs() -> None:
     # test_indexing has `bincount`, whose size depends on the data.
     assert {name for name, spec in specs().items() if spec.family == "reduction"} == {*CASES, "aten.bincount"}
+
+
+@pytest.mark.parametrize("spacing", [2.0, -0.5])
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_zero_slopes_have_the_sign_of_the_distance(edge_order: int, spacing: float) -> None:
+    module, tensors = program_of(
+        "aten.gradient.scalarint", torch.ones(6), spacing=spacing, edge_order=edge_order
+    )
+    [slopes] = run(module, tensors)
+    expected = torch.gradient(torch.ones(6), spacing=spacing, edge_order=edge_order)[0]
+    assert np.signbit(slopes).tolist() == torch.signbit(expected).tolist()
 
 
 @pytest.mark.parametrize("name", CASES)
