@@ -490,16 +490,20 @@ def bags(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
 # --- scans ---------------------------------------------------------------------------------------------------
 
 
+SCANNED = {**ELEMENTS, **HALVES}
+
+
 def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
-    """Scans along the last dimension; along others MLIR makes loops that go through memory in order."""
-    source, dim = op.operands[0], op.arguments()["dim"]
+    """Scans along any dimension."""
+    source = op.operands[0]
     shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
-    along_last = shape and dim % len(shape) == len(shape) - 1
     same = dtypes[0] is dtypes[1] or (kind in ("sum", "prod") and dtypes == (dt.Int, dt.Long))
-    if not along_last or not same or 0 in shape or not set(dtypes) <= set(ELEMENTS):
+    if not shape or not same or 0 in shape or not set(dtypes) <= SCANNED.keys():
         return False
-    rows = (prod(shape[:-1]), shape[-1])
-    kernel = Scan(*rows, kind, *(ELEMENTS[dtype] for dtype in dtypes), machine=machine)
+    dim: int = op.arguments()["dim"] % len(shape)
+    size, rows = shape[dim], (prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]))
+    given, result = (SCANNED[dtype] for dtype in dtypes)
+    kernel = Scan(rows[0], size, kind, given, result, rows[2], machine)
     given = reshaped(planner.contiguous(planner.value(source)), rows)
     made = [reshaped(planner.make(result), rows) for result in op.results]
     known = [value for value in (given, *made) if value is not None]

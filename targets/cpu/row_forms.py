@@ -494,7 +494,7 @@ def never(a: Arguments) -> bool:
 FLOAT = frozenset({dt.Float})
 FLOATS = FLOAT | {dt.Double}
 COMPLEX = frozenset({dt.ComplexFloat, dt.ComplexDouble})
-SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long})
+SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long, dt.Half, dt.BFloat16})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),

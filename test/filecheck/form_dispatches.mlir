@@ -74,7 +74,7 @@ func.func @between(%x : tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32
   %0 = edge.aten.add.Tensor(%x, %one) : (tensor<?x6xf32, #exir.shape<[s0, 6]>>, tensor<f32>) -> tensor<?x6xf32, #exir.shape<[s0, 6]>>
   %1 = edge.aten.slice.Tensor(%0, dim = 1, start = 2, end = 4) : (tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
   %2 = edge.aten.flip(%1, dims = [0]) : (tensor<?x2xf32, #exir.shape<[s0, 2]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
-  %3 = edge.aten.cumsum(%2, dim = 0) : (tensor<?x2xf32, #exir.shape<[s0, 2]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
+  %3 = edge.aten.logcumsumexp(%2, dim = 0) : (tensor<?x2xf32, #exir.shape<[s0, 2]>>) -> tensor<?x2xf32, #exir.shape<[s0, 2]>>
   func.return %3 : tensor<?x2xf32, #exir.shape<[s0, 2]>>
 }
 // CHECK:         func.func @between
@@ -84,7 +84,17 @@ func.func @between(%x : tensor<?x6xf32, #exir.shape<[s0, 6]>>) -> tensor<?x2xf32
 // CHECK:           edge.aten.slice.Tensor
 // CHECK-NEXT:      backend.dispatch inputs
 // CHECK:             edge.aten.flip
-// CHECK-NEXT:        edge.aten.cumsum
+// CHECK-NEXT:        edge.aten.logcumsumexp
+
+// -----
+
+// Running sums are one kernel, along whichever dimension.
+func.func @down(%x : tensor<4x6x16xf16>) -> tensor<4x6x16xf16> {
+  %0 = edge.aten.cumsum(%x, dim = 1) : (tensor<4x6x16xf16>) -> tensor<4x6x16xf16>
+  func.return %0 : tensor<4x6x16xf16>
+}
+// CHECK:         func.func @down
+// CHECK-NEXT:      backend.dispatch kernel "Scan"
 
 // -----
 

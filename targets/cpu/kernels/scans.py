@@ -1,12 +1,12 @@
-"""Scans along rows: running sums and products, and running extremes with their positions.
+"""Scans: running sums and products, and running extremes with their positions.
 
-What comes next in a row waits for what came before, so several rows go on at once, each with its own number: results do not depend on how
-many. Sums and products of floats are in float64, as everywhere.
+What comes next waits for what came before, so several rows go on at once, each with its own number, or columns side by side, in vectors: results do not
+depend on how many. Sums and products of floats are in float64, as everywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,14 +15,17 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import vectors
-from xdsl_exir.dialects.expr import Dim, prod
+from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.vector_builder import predicate, type_of
-from xdsl_exir.targets.cpu.kernels.builder import INDEX, Index, KernelBuilder
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
+from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
 
 ROWS = 8
 """That go on at once: as many as hide how long an addition takes."""
+VECTORS = 4
+"""Of columns side by side, that do: their numbers stay in registers."""
 
 COMBINE: Mapping[str, tuple[type[Operation], type[Operation], int]] = {
     "sum": (arith.AddfOp, arith.AddiOp, 0),
@@ -34,12 +37,18 @@ FURTHER = {"max": ("oge", "sge"), "min": ("ole", "sle")}
 """When an element is the new extreme: also if it is equal to the last one."""
 
 
+Piece = tuple[Index, int, Mask]
+"""The column where a vector begins, how many it has (0: it is a number), and which of them are there."""
+Place = tuple[Index, Index, int, Mask]
+"""A row, and a piece of it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Scan(Kernel):
-    """Each row of x[rows, size] scanned.
+    """Each column of each row of x[rows, size, columns] scanned, along `size`.
 
-    The function's arguments: x, of `dtype`, and out[rows, size], of `result`; for the kinds max and min also positions[rows, size] of
-    int64. A NaN is the greatest and the least.
+    The function's arguments: x, of `dtype`, and out, as large, of `result`; for the kinds max and min also positions, of int64. A NaN is the
+    greatest and the least.
     """
 
     rows: Dim
@@ -47,11 +56,12 @@ class Scan(Kernel):
     kind: str
     dtype: str
     result: str
+    columns: Dim = 1
     machine: Machine = field(default_factory=Machine)
 
     @property
     def work(self) -> Dim:
-        return 4 * prod((self.rows, self.size))
+        return 4 * prod((self.rows, self.size, self.columns))
 
     @property
     def scratch(self) -> None:
@@ -60,95 +70,162 @@ class Scan(Kernel):
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
-        shape = (self.rows, self.size)
+        shape = (self.rows, self.size, self.columns)
         types = {"x": memref(shape, self.dtype), "out": memref(shape, self.result)}
         return types | ({"positions": memref(shape, "i64")} if self.kind in FURTHER else {})
 
     def build(self, b: KernelBuilder) -> None:
-        threads = workers(self.machine, self.work)
-        whole, rest = self.rows // ROWS, self.rows % ROWS
-        if whole != 0:
-            with b.share(whole, threads, self.work) as (_, block):
-                Group(self, b, [b.add(b.mul(block, ROWS), row) for row in range(ROWS)]).run()
-        if isinstance(rest, int):
-            if rest:
-                Group(self, b, [self.rows // ROWS * ROWS + row for row in range(rest)]).run()
+        columns, lanes = self.columns, self.machine.lanes
+        block = VECTORS * lanes
+        if not isinstance(columns, int):
+            self.in_blocks(b, ceildiv(columns, block), lambda at: b.mask_below(lanes, b.sub(columns, at)))
             return
-        with b.loop(0, rest) as row:
-            Group(self, b, [b.add(whole * ROWS, row)]).run()
+        blocks, rest = divmod(columns, block)
+        if blocks:
+            self.in_blocks(b, blocks, lambda _: None)
+        if columns == 1:
+            self.of_rows(b, [(0, 0, None)])
+        elif rest:
+            self.of_rows(b, [self.piece(b, blocks * block, *piece) for piece in b.pieces(rest, lanes)])
+
+    def piece(self, b: KernelBuilder, first: int, at: Index, size: int, mask: Mask) -> Piece:
+        """Of halves whole vectors: LLVM has no conversions of some others."""
+        if self.dtype in HALVES:
+            lanes = self.machine.lanes
+            size, mask = lanes, b.mask_below(lanes, size)
+        return b.add(first, at), size, mask
+
+    def in_blocks(self, b: KernelBuilder, blocks: Dim, mask: Callable[[Index], Mask]) -> None:
+        """So many blocks of columns of each row."""
+        lanes = self.machine.lanes
+        with b.share(prod((self.rows, blocks)), self.threads, self.work) as (_, task):
+            row, number = b.delinearize(task, (self.rows, blocks))
+            columns = [b.add(b.mul(number, VECTORS * lanes), at * lanes) for at in range(VECTORS)]
+            Group(self, b, [(row, column, lanes, mask(column)) for column in columns]).run()
+
+    def of_rows(self, b: KernelBuilder, pieces: Sequence[Piece]) -> None:
+        """These columns of each row, of several rows at once."""
+        at_once = max(1, ROWS // len(pieces))
+
+        def some(rows: Iterable[Index]) -> None:
+            Group(self, b, [(row, *piece) for row in rows for piece in pieces]).run()
+
+        whole, rest = self.rows // at_once, self.rows % at_once
+        if whole != 0:
+            with b.share(whole, self.threads, self.work) as (_, block):
+                some([b.add(b.mul(block, at_once), row) for row in range(at_once)])
+        done = whole * at_once
+        if not isinstance(rest, int):
+            with b.loop(0, rest) as row:
+                some([b.add(done, row)])
+        elif rest:
+            some([done + row for row in range(rest)])
+
+    @property
+    def threads(self) -> int:
+        return workers(self.machine, self.work)
 
 
 class Group:
-    """Builds what happens to some rows at once."""
+    """Builds what happens at some places at once."""
 
-    def __init__(self, kernel: Scan, b: KernelBuilder, rows: list[Index]):
-        self.kernel, self.b, self.rows = kernel, b, rows
+    def __init__(self, kernel: Scan, b: KernelBuilder, places: list[Place]):
+        self.kernel, self.b, self.places = kernel, b, places
 
     def run(self) -> None:
         b, kernel = self.b, self.kernel
         first = self.extreme if kernel.kind in FURTHER else self.running
-        b.reduce(kernel.size, self.initial() * len(self.rows), first)
+        b.reduce(kernel.size, [value for place in self.places for value in self.initial(place[2])], first)
 
     @property
     def accumulator(self) -> str:
-        """In which numbers are combined."""
-        return "f64" if self.kernel.result == "f32" else self.kernel.result
+        """In which numbers are combined, or compared."""
+        if self.kernel.kind in COMBINE:
+            return "f64" if self.kernel.result.endswith(("f32", "f16")) else self.kernel.result
+        return "f32" if self.kernel.dtype in HALVES else self.kernel.dtype
 
-    def initial(self) -> list[SSAValue]:
-        """What a row begins with."""
-        kernel, b = self.kernel, self.b
+    def initial(self, lanes: int) -> list[SSAValue]:
+        """What a place begins with."""
+        kernel, b, wide = self.kernel, self.b, self.accumulator
+        floats = wide.startswith("f")
         if kernel.kind in COMBINE:
             number = COMBINE[kernel.kind][2]
-            floats = self.accumulator.startswith("f")
-            return [b.constant(float(number) if floats else number, self.accumulator)]
+            return [b.constant(float(number) if floats else number, wide, lanes)]
         sign = -1 if kernel.kind == "max" else 1
-        if kernel.dtype.startswith("f"):
+        if floats:
             worst: float = sign * float("inf")
         else:
-            top = 1 << (int(kernel.dtype[1:]) - 1)
+            top = 1 << (int(wide[1:]) - 1)
             worst = top - 1 if sign > 0 else -top
-        return [b.constant(worst, kernel.dtype), b.number(0)]
+        return [b.constant(worst, wide, lanes), b.constant(0, "i64", lanes)]
 
-    def element(self, row: Index, at: Index) -> SSAValue:
-        return self.b.load_number(self.b.buffers["x"], [row, at], self.kernel.dtype)
+    def elements(self, at: Index) -> list[SSAValue]:
+        """Those that are next, all loaded before any is used; wide."""
+        b, dtype, wide, found = self.b, self.kernel.dtype, self.accumulator, list[SSAValue]()
+        for row, column, lanes, mask in self.places:
+            x, where = b.buffers["x"], [row, at, column]
+            found.append(b.load(x, where, lanes, mask, dtype) if lanes else b.load_number(x, where, dtype))
+        for step in self.steps(dtype, wide):
+            extend = vectors.ExtFOp if step.startswith("f") else vectors.ExtSIOp
+            found = [
+                b.op(extend, [x], type_of(step, place[2]))
+                for x, place in zip(found, self.places, strict=True)
+            ]
+        return found
+
+    @staticmethod
+    def steps(narrow: str, wide: str) -> list[str]:
+        """The dtypes from one to another, without the first: halves go by float32."""
+        return [dtype for dtype in dict.fromkeys(["f32"] * (narrow in HALVES) + [wide]) if dtype != narrow]
+
+    def put(self, value: SSAValue, name: str, place: Place, at: Index) -> None:
+        row, column, lanes, mask = place
+        buffer, where = self.b.buffers[name], [row, at, column]
+        if lanes:
+            self.b.store(value, buffer, where, mask)
+        else:
+            self.b.store_number(value, buffer, where)
+
+    def put_result(self, value: SSAValue, place: Place, at: Index) -> None:
+        """Puts a wide number where it belongs."""
+        narrow = self.kernel.result
+        for step in [*reversed(self.steps(narrow, self.accumulator)), narrow][1:]:
+            value = self.b.op(vectors.TruncFOp, [value], type_of(step, place[2]))
+        self.put(value, "out", place, at)
 
     def running(self, at: Index, carried: list[SSAValue]) -> list[SSAValue]:
         """Running sums, or products."""
-        b, kernel, wide = self.b, self.kernel, self.accumulator
-        floats, integers, _ = COMBINE[kernel.kind]
-        combine = floats if wide.startswith("f") else integers
-        elements = [self.element(row, at) for row in self.rows]
-        if kernel.dtype != wide:
-            extend = vectors.ExtFOp if wide == "f64" else arith.ExtSIOp
-            elements = [b.op(extend, [x], type_of(wide)) for x in elements]
-        pairs = zip(carried, elements, strict=True)
-        totals = [b.op(combine, pair, type_of(wide)) for pair in pairs]
-        for row, total in zip(self.rows, totals, strict=True):
-            if kernel.result != wide:
-                total = b.op(vectors.TruncFOp, [total], type_of(kernel.result))
-            b.store_number(total, b.buffers["out"], [row, at])
+        floats, integers, _ = COMBINE[self.kernel.kind]
+        combine = floats if self.accumulator.startswith("f") else integers
+        pairs = zip(carried, self.elements(at), strict=True)
+        totals = [self.b.op(combine, [before, x], x.type) for before, x in pairs]
+        for place, total in zip(self.places, totals, strict=True):
+            self.put_result(total, place, at)
         return totals
 
     def extreme(self, at: Index, carried: list[SSAValue]) -> list[SSAValue]:
         """Running extremes, and where the last element equal to each stands."""
         b, found = self.b, list[SSAValue]()
-        elements = [self.element(row, at) for row in self.rows]
-        for row, x, best, place in zip(self.rows, elements, carried[::2], carried[1::2], strict=True):
-            joins = self.joins(x, best)
+        here = b.op(arith.IndexCastOp, [b.index(at)], type_of("i64"))
+        lasting = zip(self.places, self.elements(at), carried[::2], carried[1::2], strict=True)
+        for place, x, best, last in lasting:
+            lanes = place[2]
+            joins = self.joins(x, best, lanes)
             best = b.op(vectors.SelectOp, [joins, x, best], x.type)
-            place = b.op(vectors.SelectOp, [joins, b.index(at), place], INDEX)
-            b.store_number(best, b.buffers["out"], [row, at])
-            number = b.op(arith.IndexCastOp, [place], type_of("i64"))
-            b.store_number(number, b.buffers["positions"], [row, at])
-            found += [best, place]
+            now = b.broadcast(here, lanes, "i64") if lanes else here
+            last = b.op(vectors.SelectOp, [joins, now, last], last.type)
+            self.put_result(best, place, at)
+            self.put(last, "positions", place, at)
+            found += [best, last]
         return found
 
-    def joins(self, x: SSAValue, best: SSAValue) -> SSAValue:
-        b, (floats, integers) = self.b, FURTHER[self.kernel.kind]
-        if not self.kernel.dtype.startswith("f"):
-            return b.op(vectors.CmpiOp, [x, best], type_of("i1"), predicate(vectors.CmpiOp, integers))
+    def joins(self, x: SSAValue, best: SSAValue, lanes: int) -> SSAValue:
+        """Whether an element is as far as the furthest one."""
+        b, (floats, integers), type = self.b, FURTHER[self.kernel.kind], type_of("i1", lanes)
+        if not self.accumulator.startswith("f"):
+            return b.op(vectors.CmpiOp, [x, best], type, predicate(vectors.CmpiOp, integers))
         further, missing = (
-            b.op(vectors.CmpfOp, [x, other], type_of("i1"), predicate(vectors.CmpfOp, name))
+            b.op(vectors.CmpfOp, [x, other], type, predicate(vectors.CmpfOp, name))
             for name, other in ((floats, best), ("uno", x))
         )
-        return b.op(arith.OrIOp, [further, missing], type_of("i1"))
+        return b.op(arith.OrIOp, [further, missing], type)
