@@ -27,7 +27,7 @@ from xdsl_exir.dialects.expr import condition, provably
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import is_tensor_type, is_value, tensor_type
-from xdsl_exir.lowering.index_ranges import INDICES, Known, indices_of
+from xdsl_exir.lowering.index_ranges import INDICES, Index, Known, indices_of
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.view import Sizes
 
@@ -83,9 +83,24 @@ def divides(op: OperatorOp, known: Known) -> Iterator[Demand]:
 
 
 def picks(op: OperatorOp, known: Known) -> Iterator[Demand]:
-    """No index is out of range: code stays within the dimension, and gives other numbers than were asked for."""
+    """No index is out of range: code stays within the dimension, and gives other numbers than were asked for. Of a call that gives nothing
+    none is looked at."""
+    result = op.results[0]
+    shape = meta(result).shape
+
+    def unless_empty(index: Index) -> Callable[[Namespace], SSAValue]:
+        def check(aten: Namespace) -> SSAValue:
+            count = aten.full([], Sizes(aten, result).flat(shape), dtype=dt.Long)
+            return aten.logical_or(
+                index.check(aten), aten.eq.Tensor(count, aten.builder.constant(0, dt.Long))
+            )
+
+        # Of no index nothing is looked at in any case.
+        of_each = numel(shape) // (numel(meta(index.value).shape) or 1)
+        return index.check if provably(condition("ge", of_each, 1)) else check
+
     for index in indices_of(op, known):
-        yield Demand(index.value, index.message, index.check)
+        yield Demand(index.value, index.message, unless_empty(index))
 
 
 def fills(op: OperatorOp, known: Known) -> Iterator[Demand]:

@@ -121,6 +121,20 @@ def test_nothing_is_divided_where_there_is_nothing() -> None:
     assert check(lambda x, y: x // y, *calls, dynamic_shapes=shapes) == ["gave", "raised", "gave"]
 
 
+def test_no_index_is_looked_at_where_nothing_is_picked() -> None:
+    """As PyTorch, whose loop has no turns then."""
+    auto = torch.export.Dim.AUTO
+    program = program_of(
+        lambda x: x[torch.tensor([4, 0]), 1:],
+        torch.randn(5, 5),
+        dynamic_shapes={"args": ({0: auto, 1: auto},)},
+    )
+    for run in executables(program):
+        assert run(torch.randn(1, 1)).shape == (2, 0)
+        with pytest.raises(ExirError, match="out of range"):
+            run(torch.randn(4, 4))
+
+
 def test_divisors_that_are_known_are_not_looked_at() -> None:
     x = torch.arange(5)
     program = program_of(lambda x: (x // 3, x % torch.tensor(2), x.fmod(torch.full((5,), 7))), x).to_edge()
