@@ -7,9 +7,9 @@
     "winograd"   3x3, stride 1, filters known beforehand: winograd.py
     "tiles"      bfloat16 where the machine has tiles of registers (AMX): convolution_tiles.py
 
-Padding costs a copy of the input to a scratch buffer, spread over the threads; so do images of halves "by channels", which are float32 there, or
-pairs of channels where the machine multiplies those (AVX512-BF16). A 1-D convolution is one of height 1. Batch,
-height and width may be symbolic.
+Padding costs a copy of the input to a scratch buffer, spread over the threads; so do images of halves "by channels", which are float32 there,
+or pairs of channels where the machine multiplies those (AVX512-BF16). Of padding above and below nothing is multiplied "by channels". A 1-D
+convolution is one of height 1. Batch, height and width may be symbolic.
 """
 
 from __future__ import annotations

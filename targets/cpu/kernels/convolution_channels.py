@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 
+from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.vector_builder import type_of
 from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, ceil_div
 from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
-from xdsl_exir.targets.cpu.kernels.tile import BLOCK, FEW, TAPS_BLOCK, Ahead, Weights, nothing, register_tile
+from xdsl_exir.targets.cpu.kernels.tile import (
+    BLOCK,
+    FEW,
+    NO_BOUNDS,
+    TAPS_BLOCK,
+    Ahead,
+    Weights,
+    nothing,
+    register_tile,
+)
 
 if TYPE_CHECKING:
     from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
@@ -137,6 +147,7 @@ class ByChannels:
             "f32",
             multiply,
             self.ahead(b, at, begin),
+            {1: self.seen(b, row)} if conv.padding[0] else NO_BOUNDS,
         )
         first_output = b.add(b.mul(group, conv.group_outputs), b.mul(panel, conv.width))
         start = b.add(b.mul(row, wo), column)
@@ -147,6 +158,18 @@ class ByChannels:
                 place = [n, b.add(first_output, v * lanes + channel), b.add(start, pixel)]
                 mask = b.mask_below(size, pixels - pixel)
                 store(value, place, size, mask)
+
+    def seen(self, b: KernelBuilder, row: Index) -> tuple[Index, Index]:
+        """The first of the kernel's rows that an output's row sees the image with, and the one after the last: the others see padding."""
+        conv = self.conv
+        apart, start = conv.dilation[0], b.mul(row, conv.stride[0])
+
+        def before(edge: Dim) -> Index:
+            """How many of the kernel's rows begin before a row of the padded image."""
+            return b.div(b.sub(b.max(b.add(edge, apart - 1), start), start), apart)
+
+        height = conv.h + conv.padding[0]
+        return b.min(before(conv.padding[0]), conv.kernel[0]), b.min(before(height), conv.kernel[0])
 
     def ahead(self, b: KernelBuilder, at: tuple[Index, ...], begin: Index) -> Ahead:
         """What asks for the weights of the next panel in the turns of a tile, from a channel on."""

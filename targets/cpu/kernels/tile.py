@@ -8,8 +8,9 @@ convolutions use it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, cast
 
 from xdsl.dialects import arith
@@ -51,6 +52,9 @@ def nothing(turn: Index) -> None:
     """What happens where nothing else does."""
 
 
+NO_BOUNDS: Mapping[int, tuple[Index, Index]] = MappingProxyType({})
+
+
 def register_tile(
     b: KernelBuilder,
     rows: int,
@@ -63,12 +67,13 @@ def register_tile(
     dtype: str = "f32",
     multiply: Multiply | None = None,
     ahead: Ahead = nothing,
+    within: Mapping[int, tuple[Index, Index]] = NO_BOUNDS,
 ) -> list[list[SSAValue]]:
     """acc[row][v] = sum over the reduction of broadcast(row, k) * vector(v, k), which wraps around in integers.
 
     `reduction` lists the extents of its loops from the outside in. At most `limit` terms are added up one after the other, then
     such blocks, of float32 in float64 where they are many. Integers lose nothing, and are added up in any order. `multiply` adds a
-    product to a sum, if elements are no numbers of the dtype.
+    product to a sum, if elements are no numbers of the dtype. `within` has the bounds of inner loops that do not run over all their extent.
     """
     exact = dtype.startswith("i")
     count, size = rows * vectors, reduction[0] if exact else block_size(reduction, limit)
@@ -84,7 +89,10 @@ def register_tile(
             left = [broadcast(row, at) for row in range(rows)]
             pairs = ((x, y) for x in left for y in right)
             return [(multiply or b.multiply_add)(x, y, z) for (x, y), z in zip(pairs, carried, strict=True)]
-        return b.reduce(extents[0], carried, lambda i, values: nest([*at, i], extents[1:], values))
+        first, end = within.get(len(at), (0, extents[0]))
+        return b.reduce(
+            b.sub(end, first), carried, lambda i, values: nest([*at, b.add(first, i)], extents[1:], values)
+        )
 
     def block(start: Index, extents: Sequence[Index]) -> list[SSAValue]:
         """The sums of a block of the outermost loop, from `start` on."""
