@@ -1,6 +1,7 @@
 """Convolutions in the forms that kernels take.
 
-    convolution of three dimensions     becomes    one of two, whose channels are those of each depth that the kernel sees
+    one of three dimensions, depthwise  becomes    one of two, whose channels are those of each depth that the kernel sees
+      not of float32, or of fewer products so
     taps of a convolution that see      become     nothing
       nothing but padding
     a transposed convolution            becomes    one whose channels are the phases of its stride, put side by side
@@ -27,6 +28,7 @@ from xdsl_exir.dialects.builder import Namespace, Results, Size, cast, meta, opm
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.targets.cpu.epilogues import HALVES
+from xdsl_exir.targets.cpu.kernels import Conv2d
 from xdsl_exir.targets.cpu.row_forms import WITH_KERNELS, Arguments, Form
 from xdsl_exir.transforms.decompositions.view import Sizes, dims_of
 from xdsl_exir.transforms.matching import made_by, static
@@ -128,11 +130,13 @@ def moving(a: Arguments, at: int, *moves: Size) -> Arguments:
 
 
 def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
-    """A convolution of three dimensions as one of each output's plane, whose channels are those of the planes that it sees."""
-    if len(weight) < 5:
+    """A convolution of three dimensions as one of each output's plane, whose channels are those of the planes that it sees: a depthwise one, one
+    of another dtype than float32, and one that saves products so."""
+    if not is_by_planes(a):
         return KEEP
     outputs, per_group, reach, *kernel = weight
     x, before, step, apart = a["input"], a["padding"][0], a["stride"][0], a["dilation"][0]
+    alone = outputs == per_group * a["groups"] == a["groups"]
     if before:
         x = aten.constant_pad_nd(x, [0, 0, 0, 0, before, before])
     channels = per_group * a["groups"]
@@ -143,7 +147,7 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     count = meta(taps[0]).shape[2]
     others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
     others |= {"transposed": False, "output_padding": [0, 0]}
-    if outputs == channels == a["groups"] and opmath(meta(x).dtype) is dt.Float:
+    if alone and opmath(meta(x).dtype) is dt.Float:
         alone = of_planes_alone if isinstance(count, int) else of_images_alone
         return alone(aten, a["weight"], a["bias"], taps, others)
     # [n, c, d, h, w] of each to [n, d, c, taps, h, w]: images [n * d, c * taps, h, w].
@@ -156,6 +160,20 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     made = convolved(aten, given | others)
     made = aten.view(made, [*size_of.all([n, count]), outputs, *sizes(aten, made)[2:]])
     return aten.permute(made, [0, 2, 1, 3, 4])
+
+
+def is_by_planes(a: Arguments) -> bool:
+    """Whether a convolution is one of three dimensions that the kernel for these does not do, or one of planes with fewer products (`winograd`)."""
+    weight, x = static(meta(a["weight"]).shape), meta(unwidened(a["input"]))
+    if weight is None or len(weight) < 5 or 0 in weight:
+        return False
+    outputs, per_group, reach, *kernel = weight
+    if x.dtype is not dt.Float or outputs == per_group * a["groups"] == a["groups"]:
+        return True
+    stride, padding, dilation = ((high, wide) for _, high, wide in (pair(a[name], 3) for name in MOVES[:3]))
+    (h, w), channels = x.shape[3:], per_group * a["groups"] * reach
+    kernel = (kernel[0], kernel[1])
+    return Conv2d(1, channels, h, w, outputs, kernel, stride, padding, dilation, a["groups"]).fits_winograd
 
 
 def seen_by(aten: Namespace, x: SSAValue, dim: int, tap: int, taps: int, step: int, apart: int) -> SSAValue:
@@ -517,7 +535,7 @@ CONVOLUTION_FORMS: dict[str, Form] = {
         lambda a: (
             not moves_as_said(a)
             or a["transposed"]
-            or meta(a["input"]).ndim == 5
+            or is_by_planes(a)
             or a["out"].dtype is not dt.Float
             or any(blind_taps(a))
             or sees_patches(a)

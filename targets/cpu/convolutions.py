@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,12 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
+from xdsl_exir.dialects.expr import prod
 from xdsl_exir.dialects.meta import pair
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.lowering.dispatches import groups
-from xdsl_exir.lowering.dispatches.buffers import Array, Value
+from xdsl_exir.lowering.dispatches.buffers import Array, Shape, Value
 from xdsl_exir.lowering.dispatches.outline import Body, Outline, Packed
 from xdsl_exir.lowering.dispatches.views import reshaped
 from xdsl_exir.lowering.edge_to_linalg import meta_of, shape_of
@@ -22,7 +23,7 @@ from xdsl_exir.lowering.tensors import storage_type
 from xdsl_exir.targets.cpu.dispatches import Schedule, dispatch, is_as_said
 from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
-from xdsl_exir.targets.cpu.kernels.convolution import BY_CHANNELS
+from xdsl_exir.targets.cpu.kernels.convolution import BY_CHANNELS, Planes
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
 from xdsl_exir.targets.cpu.widenings import (
     HELD,
@@ -54,30 +55,40 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     floats = is_float32(
         *op.results, *(a[name] for name in ("input", "weight", "bias") if a[name] is not None)
     )
-    if a["transposed"] or space not in (1, 2) or not floats or filters is None:
+    if a["transposed"] or space not in (1, 2, 3) or not floats or filters is None:
         return False
+    (n, _, *image), c, o = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"], filters[0]
+    moves = {name: [*pair(a[name], space)] for name in ("stride", "padding", "dilation")}
+    plain = is_plain(filters[2:], moves)
+    if space == 3 and plain:  # pixels that do not see each other, whatever plane they are of
+        image = [image[0] * image[1], image[2]]
     # One dimension is the width of images one pixel high.
-    (n, _, *image), c = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"]
     h, w = [1, *image][-2:]
-    o, _, kh, kw = filters = (*filters[:2], *[1] * (2 - space), *filters[2:])
-    given = {name: pair(a[name], space) for name in ("stride", "padding", "dilation")}
-    pairs = {name: [int(name != "padding"), *numbers][-2:] for name, numbers in given.items()}
     conv = Conv2d(
         n,
         c,
         h,
         w,
         o,
-        (kh, kw),
-        *(tuple(pairs[name]) for name in pairs),  # pyright: ignore[reportArgumentType]
+        tuple([1, *filters[2:]][-2:]),  # pyright: ignore[reportArgumentType]
+        *(tuple([int(name != "padding"), *moves[name]][-2:]) for name in moves),  # pyright: ignore[reportArgumentType]
         groups=a["groups"],
         machine=machine,
     )
-    frame = (*shape[:2], *[1, *shape[2:]][-2:])
-    if 0 in shape or frame[:2] != (n, o) or not is_as_said(planner, frame[2:], conv.out_size):
+    made = conv.out_size
+    if space == 3 and not plain:
+        (depth, *_), (kernel, *_) = image, filters[2:]
+        step, before, apart = (move[0] for move in moves.values())
+        count = (depth + 2 * before - apart * (kernel - 1) - 1) // step + 1
+        made = (count, *made)
+        conv = replace(conv, planes=Planes(depth, shape[2], kernel, step, before, apart))
+    frame = in_plane(shape)
+    said = frame[2:] if len(made) == 2 else shape[2:]
+    if 0 in shape or frame[:2] != (n, o) or not is_as_said(planner, said, made):
         return False
-    if frame[2:] != conv.out_size:
-        conv = replace(conv, said=frame[2:])
+    if said[-2:] != conv.out_plane:
+        conv = replace(conv, said=said[-2:])
+    filters = (*filters[:2], *conv.taps)
     result = op.results[0]
     ops = [*(unwiden(planner, a["weight"], op, HELD) if known else ()), op]
     weight = bias = np.zeros(o, np.float32)
@@ -116,7 +127,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         packed = planner.allocate(conv.packed_shape, dt.Float)
         made_of = groups.made_of(given_filters, packed, conv.repack, planner.is_large([packed]))
         planner.call_function(made_of, [given_filters, packed], [])
-    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, h, w))
+    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, *conv.in_size))
     assert source is not None
     absorber.commit()
     ops = [*widening, *ops, *absorber.ops]
@@ -142,6 +153,18 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     assert out is not None
     dispatch(planner, conv, arguments, out, body, ops)
     return True
+
+
+def is_plain(kernel: Sequence[int], moves: Mapping[str, Sequence[int]]) -> bool:
+    """Whether each pixel of a result sees one, at its own place."""
+    alone = {"stride": 1, "padding": 0}
+    return set(kernel) == {1} and all(set(moves[name]) == {number} for name, number in alone.items())
+
+
+def in_plane(shape: Shape) -> Shape:
+    """A shape of images, as it is of two dimensions: one dimension is a row, and planes are one below the other."""
+    n, channels, *space = shape
+    return (n, channels, prod(space[:-1]), space[-1])
 
 
 def of_halves(

@@ -23,7 +23,7 @@ from xdsl_exir.targets.cpu.kernels.bags import Bags
 from xdsl_exir.targets.cpu.kernels.chain import Chain
 from xdsl_exir.targets.cpu.kernels.columns import Columns
 from xdsl_exir.targets.cpu.kernels.contraction import Matmul
-from xdsl_exir.targets.cpu.kernels.convolution import Conv2d
+from xdsl_exir.targets.cpu.kernels.convolution import Conv2d, Planes
 from xdsl_exir.targets.cpu.kernels.copies import Copy
 from xdsl_exir.targets.cpu.kernels.fourier import Fourier
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
@@ -45,6 +45,7 @@ PARTS: Mapping[str, type] = {
             Columns,
             Matmul,
             Conv2d,
+            Planes,
             Copy,
             Fourier,
             Order,

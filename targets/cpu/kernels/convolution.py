@@ -8,12 +8,13 @@
     "tiles"      bfloat16 where the machine has tiles of registers (AMX): convolution_tiles.py
 
 Padding costs a copy of the input to a scratch buffer, spread over the threads; so do images of halves "by channels", which are float32 there,
-or pairs of channels where the machine multiplies those (AVX512-BF16). Of padding above and below nothing is multiplied "by channels". A 1-D
-convolution is one of height 1. Batch, height and width may be symbolic.
+or pairs of channels where the machine multiplies those (AVX512-BF16). "By channels" nothing is done of padding but for that beside the image. A 1-D
+convolution is one of height 1; a 3-D one is done "by channels". Batch, depth, height and width may be symbolic.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -69,9 +70,22 @@ APART = 4
 """Pixels that tiles see side by side lie at most so far apart in a row."""
 
 
+@dataclass(frozen=True)
+class Planes:
+    """The first dimension of a convolution of three: `depth` planes of an image and `count` of a result, one below the other."""
+
+    depth: Dim
+    count: Dim
+    kernel: int
+    stride: int = 1
+    padding: int = 0
+    dilation: int = 1
+
+
 @dataclass(frozen=True, eq=False)
 class Conv2d(Kernel):
-    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32.
+    """out[N, O, HO, WO] = epilogue(conv2d(x[N, C, H, W], weight[O, C / groups, KH, KW])), float32. With `planes` x is [N, C, D * H, W], out
+    [N, O, DO * HO, WO], and weight [O, C / groups, KD * KH, KW].
 
     `padding` is zeros on both sides of (height, width). The function's arguments: x, weight as `pack` makes it, the epilogue's
     inputs, scratch if `scratch` is not None, out. An epilogue's input has either both of out's spatial dimensions or neither
@@ -90,6 +104,7 @@ class Conv2d(Kernel):
     groups: int = 1
     said: tuple[Dim, Dim] | None = None
     """(HO, WO), if a program says it in other words than the formula."""
+    planes: Planes | None = None
     transforms: bool = False
     """Whether `pack` may transform the filters, of which that has to be known (`winograd.is_moderate`)."""
     weight_dtype: Literal["f32", "f16", "bf16", "i8"] = "f32"
@@ -103,7 +118,7 @@ class Conv2d(Kernel):
     choice: Choice = field(default_factory=Choice)
 
     @property
-    def out_size(self) -> tuple[Dim, Dim]:
+    def out_plane(self) -> tuple[Dim, Dim]:
         """(HO, WO), by the formula of torch.nn.Conv2d."""
         if self.said is not None:
             return self.said
@@ -112,13 +127,29 @@ class Conv2d(Kernel):
         return height, width
 
     @property
+    def out_size(self) -> tuple[Dim, Dim]:
+        """The same of all planes."""
+        height, width = self.out_plane
+        return height if self.planes is None else self.planes.count * height, width
+
+    @property
+    def in_size(self) -> tuple[Dim, Dim]:
+        """(H, W) of all planes."""
+        return self.h if self.planes is None else self.planes.depth * self.h, self.w
+
+    @property
+    def taps(self) -> tuple[int, int]:
+        """(KH, KW) of all planes."""
+        height, width = self.kernel
+        return height if self.planes is None else self.planes.kernel * height, width
+
+    @property
     def out_shape(self) -> tuple[Dim, int, Dim, Dim]:
         return (self.n, self.o, *self.out_size)
 
     @property
     def flops(self) -> Dim:
-        (ho, wo), (kh, kw) = self.out_size, self.kernel
-        return 2 * self.n * self.o * ho * wo * self.c // self.groups * kh * kw
+        return 2 * prod((self.n, self.o, *self.out_size, self.c // self.groups, *self.taps))
 
     @property
     def work(self) -> Dim:
@@ -132,11 +163,14 @@ class Conv2d(Kernel):
     @property
     def pointwise(self) -> bool:
         """Whether pixels do not see each other: then the image is one row of H*W pixels."""
-        return (self.kernel, self.stride, self.padding) == ((1, 1), (1, 1), (0, 0))
+        moves = (self.kernel, self.stride, self.padding)
+        return moves == ((1, 1), (1, 1), (0, 0)) and self.planes is None
 
     @property
     def strategies(self) -> Sequence[Strategy]:
         """All that can be, first what is best unless something else is known."""
+        if self.planes is not None:
+            return ("channels",)
         if self.x_dtype != "f32":
             return ("tiles", "channels") if self.fits_tiles else ("channels",)
         if self.transforms and self.fits_winograd:
@@ -330,9 +364,9 @@ class Conv2d(Kernel):
         return ceil_div(self.group_outputs, self.width)
 
     @property
-    def padded(self) -> tuple[Dim, Dim]:
-        """Height and width with padding."""
-        return self.h + 2 * self.padding[0], self.w + 2 * self.padding[1]
+    def pitch(self) -> Dim:
+        """Width with padding."""
+        return self.w + 2 * self.padding[1]
 
     # The interface.
 
@@ -349,8 +383,8 @@ class Conv2d(Kernel):
             case "tiles":
                 return TiledConvolution(self).scratch
             case "channels":
-                copied = any(self.padding) or self.x_dtype != "f32"
-                return (self.n, self.groups * self.depth, self.padded[0] * self.padded[1]) if copied else None
+                copied = self.padding[1] or self.x_dtype != "f32"
+                return (self.n, self.groups * self.depth, self.in_size[0] * self.pitch) if copied else None
 
     @property
     def packed_shape(self) -> tuple[int, ...]:
@@ -361,13 +395,13 @@ class Conv2d(Kernel):
             return (self.o, *self.kernel)
         if self.strategy == "winograd":
             return (self.panels, 16, self.c, self.width)
-        return (self.groups, self.panels, self.depth, *self.kernel, self.width * self.pair)
+        return (self.groups, self.panels, self.depth, *self.taps, self.width * self.pair)
 
     @property
     def types(self) -> dict[str, MemRefType[Any]]:
         """The function's arguments and their types, in order."""
         types = {
-            "x": memref((self.n, self.c, self.h, self.w), self.x_dtype),
+            "x": memref((self.n, self.c, *self.in_size), self.x_dtype),
             "weight": memref(self.packed_shape, self.weight_dtype),
         }
         types |= {
@@ -404,11 +438,11 @@ class Conv2d(Kernel):
         if self.strategy == "winograd":
             return restore_filters(b, packed, self.o)
         if self.strategy in BY_CHANNELS:
-            return unpack_filters(b, packed, (self.o, self.c // self.groups, *self.kernel), self.pair)
+            return unpack_filters(b, packed, (self.o, self.c // self.groups, *self.taps), self.pair)
         return b.reshape(packed, (self.o, self.c // self.groups, *self.kernel))
 
     def build(self, b: KernelBuilder) -> None:
-        b.collapse_pixels("image", "x", (self.n, self.c, self.h, self.w), self.x_dtype)
+        b.collapse_pixels("image", "x", (self.n, self.c, *self.in_size), self.x_dtype)
         b.collapse_pixels("out", "result", self.out_shape, self.out_dtype or "f32")
         for i, operand in enumerate(self.epilogue.inputs):
             b.collapse_pixels(f"in{i}", f"input{i}", operand.shape, operand.dtype)
@@ -434,7 +468,7 @@ class Conv2d(Kernel):
     def parts(self) -> list[tuple[int, Dim, Dim]]:
         """(channels, first part, one past the last part) of the parts of a reduction whose weights a cache does not keep beside what they see, each done
         for all pixels of a task before the next one; none of one that is not so long."""
-        taps, channels = self.kernel[0] * self.kernel[1], self.depth
+        taps, channels = math.prod(self.taps), self.depth
         sums = self.strategy == "channels" and self.out_dtype is None  # which no halves hold meanwhile
         if not sums or channels * taps <= LONG or not is_static((self.n, *self.out_size)):
             return []

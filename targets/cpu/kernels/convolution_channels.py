@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -16,7 +17,6 @@ from xdsl_exir.targets.cpu.kernels.kernel import Split, finish
 from xdsl_exir.targets.cpu.kernels.tile import (
     BLOCK,
     FEW,
-    NO_BOUNDS,
     TAPS_BLOCK,
     Ahead,
     Weights,
@@ -114,40 +114,47 @@ class ByChannels:
         conv = self.conv
         n, group, panel, row, column = at
         begin, channels = part
-        lanes, wo, (kh, kw), width = conv.lanes, conv.out_size[1], conv.kernel, conv.padded[1]
+        lanes, wo, kernel = conv.lanes, conv.out_size[1], conv.kernel
         weights, pair = b.buffers["weight"], conv.pair
         first_channel = b.mul(group, conv.depth)
-        corner = b.add(b.mul(row, conv.stride[0] * width), b.mul(column, conv.stride[1]))
+        steps = self.steps(b, row)
+        corner = b.mul(column, conv.stride[1])
+        for step in steps:
+            corner = b.add(corner, step.start)
 
         def broadcast(pixel: int, k: Sequence[Index]) -> SSAValue:
-            channel, i, j = b.add(begin, k[0]), *k[1:]
-            down = b.mul(i, conv.dilation[0] * width)
-            along = b.add(b.mul(j, conv.dilation[1]), pixel * conv.stride[1])
-            place = b.add(corner, b.add(down, along))
-            return b.broadcast_load(source, [n, b.add(first_channel, channel), place], lanes)
+            channel, *down, j = b.add(begin, k[0]), *k[1:]
+            place = b.add(b.mul(j, conv.dilation[1]), pixel * conv.stride[1])
+            for i, step in zip(down, steps, strict=True):
+                place = b.add(b.mul(i, step.apart), place)
+            return b.broadcast_load(source, [n, b.add(first_channel, channel), b.add(corner, place)], lanes)
 
         def vector(v: int, k: Sequence[Index]) -> SSAValue:
-            place = [group, panel, b.add(begin, k[0]), *k[1:], v * lanes * pair]
+            channel, *planes, i, j = k
+            for plane in planes:
+                i = b.add(b.mul(plane, kernel[0]), i)
+            place = [group, panel, b.add(begin, channel), i, j, v * lanes * pair]
             given = b.load(weights, place, lanes * pair, None, conv.weight_dtype)
             return b.bitcast(given, "f32", lanes) if pair > 1 else b.widened(given, "f32")
 
         vectors = ceil_div(outputs, lanes)
         # Taps stay loops: written out, neighbouring taps share pixels, and LLVM keeps those in registers until it spills.
-        limit = TAPS_BLOCK if channels * kh * kw <= FEW * TAPS_BLOCK else BLOCK
+        taps = [step.taps for step in steps] + [kernel[1]]
+        limit = TAPS_BLOCK if channels * math.prod(taps) <= FEW * TAPS_BLOCK else BLOCK
         multiply = b.add_pairs if pair > 1 else None
         tile = register_tile(
             b,
             pixels,
             vectors,
             lanes,
-            [channels, kh, kw],
+            [channels, *taps],
             broadcast,
             vector,
             limit,
             "f32",
             multiply,
             self.ahead(b, at, begin),
-            {1: self.seen(b, row)} if conv.padding[0] else NO_BOUNDS,
+            {at: step.seen for at, step in enumerate(steps, 1) if step.padding},
         )
         first_output = b.add(b.mul(group, conv.group_outputs), b.mul(panel, conv.width))
         start = b.add(b.mul(row, wo), column)
@@ -159,48 +166,72 @@ class ByChannels:
                 mask = b.mask_below(size, pixels - pixel)
                 store(value, place, size, mask)
 
-    def seen(self, b: KernelBuilder, row: Index) -> tuple[Index, Index]:
-        """The first of the kernel's rows that an output's row sees the image with, and the one after the last: the others see padding."""
-        conv = self.conv
-        apart, start = conv.dilation[0], b.mul(row, conv.stride[0])
-
-        def before(edge: Dim) -> Index:
-            """How many of the kernel's rows begin before a row of the padded image."""
-            return b.div(b.sub(b.max(b.add(edge, apart - 1), start), start), apart)
-
-        height = conv.h + conv.padding[0]
-        return b.min(before(conv.padding[0]), conv.kernel[0]), b.min(before(height), conv.kernel[0])
+    def steps(self, b: KernelBuilder, row: Index) -> list[Step]:
+        """How a row of a result, of all planes, sees planes and rows."""
+        conv, planes, pitch = self.conv, self.conv.planes, self.conv.pitch
+        below = (conv.kernel[0], conv.stride[0], conv.padding[0], conv.dilation[0])
+        if planes is None:
+            return [Step(b, row, conv.h, below, pitch)]
+        plane, row = b.delinearize(row, (planes.count, conv.out_plane[0]))
+        through = (planes.kernel, planes.stride, planes.padding, planes.dilation)
+        return [
+            Step(b, plane, planes.depth, through, conv.h * pitch),
+            Step(b, row, conv.h, below, pitch),
+        ]
 
     def ahead(self, b: KernelBuilder, at: tuple[Index, ...], begin: Index) -> Ahead:
         """What asks for the weights of the next panel in the turns of a tile, from a channel on."""
         conv = self.conv
         _, group, panel, row, column = at
-        (ho, wo), (kh, kw) = conv.out_size, conv.kernel
+        ho, wo = conv.out_size
         if not isinstance(ho, int) or not isinstance(wo, int):
             return nothing
         across = ceil_div(wo, conv.rows)
         tile = b.add(b.mul(row, across), b.div(column, conv.rows))
-        weights = Weights(b, b.buffers["weight"], conv.depth, kh * kw * conv.width * conv.pair)
+        weights = Weights(b, b.buffers["weight"], conv.depth, math.prod(conv.taps) * conv.width * conv.pair)
         ask = weights.ahead(b.add(b.mul(group, conv.panels), panel), tile, ho * across)
         return lambda channel: ask(b.add(begin, channel))
 
     def pad(self, b: KernelBuilder) -> None:
-        """Copies the input to the scratch buffer, with zeros around it."""
+        """Copies the input's rows to the scratch buffer, with zeros beside them."""
         conv = self.conv
-        (top, left), (height, width), lanes = conv.padding, conv.padded, conv.machine.lanes
+        left, width, lanes = conv.padding[1], conv.pitch, conv.machine.lanes
         outer, channels = b.buffers["scratch"], conv.groups * conv.depth
         with b.share(conv.n * channels, conv.threads, conv.work) as (_, task):
             image = b.delinearize(task, (conv.n, channels))
-            b.fill(outer, [*image, 0], top * width, lanes)
-            with b.loop(0, conv.h) as row:
-                begin = b.add(b.mul(row, width), top * width)
+            with b.loop(0, conv.in_size[0]) as row:
+                begin = b.mul(row, width)
                 b.fill(outer, [*image, begin], left, lanes)
                 for offset, size, mask in b.pieces(conv.w, lanes):
                     value = pixels(b, conv, image, b.add(b.mul(row, conv.w), offset), size, mask)
                     b.store(value, outer, [*image, b.add(b.add(begin, left), offset)], mask)
                 b.fill(outer, [*image, b.add(begin, left + conv.w)], left, lanes)
-            below = (height - top - conv.h) * width
-            b.fill(outer, [*image, (top + conv.h) * width], below, lanes)
+
+
+class Step:
+    """How a position of a result along a dimension sees the image with the kernel's taps along it: those that do not see padding."""
+
+    def __init__(self, b: KernelBuilder, at: Index, size: Dim, moves: tuple[int, int, int, int], pitch: Dim):
+        """`moves`: how many taps there are, the stride, the padding, the dilation."""
+        self.b, self.size = b, size
+        self.taps, stride, self.padding, self.dilation = moves
+        self.first = b.mul(at, stride)
+        """Where in the padded image its first tap is."""
+        self.start = b.mul(b.sub(self.first, self.padding), pitch)
+        """How far from the image's begin."""
+        self.apart = self.dilation * pitch
+        """How far from one tap to the next."""
+
+    @property
+    def seen(self) -> tuple[Index, Index]:
+        """The first tap that sees the image, and the one after the last."""
+        return self.before(self.padding), self.before(self.size + self.padding)
+
+    def before(self, edge: Dim) -> Index:
+        """How many taps are before a place of the padded image."""
+        b, apart = self.b, self.dilation
+        reached = b.sub(b.max(b.add(edge, apart - 1), self.first), self.first)
+        return b.min(b.div(reached, apart), self.taps)
 
 
 def pixels(b: KernelBuilder, conv: Conv2d, of: Sequence[Index], at: Index, size: int, mask: Mask) -> SSAValue:

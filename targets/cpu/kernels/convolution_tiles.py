@@ -62,12 +62,12 @@ class TiledConvolution:
     @property
     def rows(self) -> int:
         """Rows of a copied image that leave the same."""
-        return ceil_div(static((self.conv.padded[0],))[0], self.conv.stride[0])
+        return ceil_div(static((self.conv.h,))[0] + 2 * self.conv.padding[0], self.conv.stride[0])
 
     @property
     def pitch(self) -> int:
         """Columns that leave the same."""
-        return ceil_div(static((self.conv.padded[1],))[0], self.conv.stride[1])
+        return ceil_div(static((self.conv.pitch,))[0], self.conv.stride[1])
 
     @property
     def phases(self) -> int:
