@@ -136,7 +136,6 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
         return KEEP
     outputs, per_group, reach, *kernel = weight
     x, before, step, apart = a["input"], a["padding"][0], a["stride"][0], a["dilation"][0]
-    alone = outputs == per_group * a["groups"] == a["groups"]
     if before:
         x = aten.constant_pad_nd(x, [0, 0, 0, 0, before, before])
     channels = per_group * a["groups"]
@@ -147,7 +146,7 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     count = meta(taps[0]).shape[2]
     others = {name: a[name][1:] for name in ("stride", "padding", "dilation")}
     others |= {"transposed": False, "output_padding": [0, 0]}
-    if alone and opmath(meta(x).dtype) is dt.Float:
+    if is_depthwise(a, weight) and opmath(meta(x).dtype) is dt.Float:
         alone = of_planes_alone if isinstance(count, int) else of_images_alone
         return alone(aten, a["weight"], a["bias"], taps, others)
     # [n, c, d, h, w] of each to [n, d, c, taps, h, w]: images [n * d, c * taps, h, w].
@@ -162,13 +161,18 @@ def in_planes(aten: Namespace, a: Arguments, weight: Sequence[int]) -> Results:
     return aten.permute(made, [0, 2, 1, 3, 4])
 
 
+def is_depthwise(a: Arguments, weight: Sequence[int]) -> bool:
+    """Whether each channel has a filter of its own."""
+    return weight[0] == weight[1] * a["groups"] == a["groups"]
+
+
 def is_by_planes(a: Arguments) -> bool:
     """Whether a convolution is one of three dimensions that the kernel for these does not do, or one of planes with fewer products (`winograd`)."""
     weight, x = static(meta(a["weight"]).shape), meta(unwidened(a["input"]))
     if weight is None or len(weight) < 5 or 0 in weight:
         return False
     outputs, per_group, reach, *kernel = weight
-    if x.dtype is not dt.Float or outputs == per_group * a["groups"] == a["groups"]:
+    if x.dtype is not dt.Float or is_depthwise(a, weight):
         return True
     stride, padding, dilation = ((high, wide) for _, high, wide in (pair(a[name], 3) for name in MOVES[:3]))
     (h, w), channels = x.shape[3:], per_group * a["groups"] * reach

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -25,6 +25,7 @@ from xdsl_exir.targets.cpu.epilogues import HALVES, Absorber
 from xdsl_exir.targets.cpu.kernels import Conv2d, Machine
 from xdsl_exir.targets.cpu.kernels.convolution import BY_CHANNELS, Planes
 from xdsl_exir.targets.cpu.kernels.winograd import is_moderate
+from xdsl_exir.targets.cpu.row_forms import Arguments
 from xdsl_exir.targets.cpu.widenings import (
     HELD,
     before_widening,
@@ -57,33 +58,10 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     )
     if a["transposed"] or space not in (1, 2, 3) or not floats or filters is None:
         return False
-    (n, _, *image), c, o = shape_of(a["input"]), shape_of(a["weight"])[1] * a["groups"], filters[0]
-    moves = {name: [*pair(a[name], space)] for name in ("stride", "padding", "dilation")}
-    plain = is_plain(filters[2:], moves)
-    if space == 3 and plain:  # pixels that do not see each other, whatever plane they are of
-        image = [image[0] * image[1], image[2]]
-    # One dimension is the width of images one pixel high.
-    h, w = [1, *image][-2:]
-    conv = Conv2d(
-        n,
-        c,
-        h,
-        w,
-        o,
-        tuple([1, *filters[2:]][-2:]),  # pyright: ignore[reportArgumentType]
-        *(tuple([int(name != "padding"), *moves[name]][-2:]) for name in moves),  # pyright: ignore[reportArgumentType]
-        groups=a["groups"],
-        machine=machine,
-    )
-    made = conv.out_size
-    if space == 3 and not plain:
-        (depth, *_), (kernel, *_) = image, filters[2:]
-        step, before, apart = (move[0] for move in moves.values())
-        count = (depth + 2 * before - apart * (kernel - 1) - 1) // step + 1
-        made = (count, *made)
-        conv = replace(conv, planes=Planes(depth, shape[2], kernel, step, before, apart))
+    conv, made = described(a, filters, shape, machine)
+    n, o = conv.n, conv.o
     frame = in_plane(shape)
-    said = frame[2:] if len(made) == 2 else shape[2:]
+    said = frame[2:] if conv.planes is None else shape[2:]
     if 0 in shape or frame[:2] != (n, o) or not is_as_said(planner, said, made):
         return False
     if said[-2:] != conv.out_plane:
@@ -127,7 +105,7 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
         packed = planner.allocate(conv.packed_shape, dt.Float)
         made_of = groups.made_of(given_filters, packed, conv.repack, planner.is_large([packed]))
         planner.call_function(made_of, [given_filters, packed], [])
-    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, c, *conv.in_size))
+    source = reshaped(planner.contiguous(planner.value(a["input"])), (n, conv.c, *conv.in_size))
     assert source is not None
     absorber.commit()
     ops = [*widening, *ops, *absorber.ops]
@@ -155,10 +133,39 @@ def convolution(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     return True
 
 
-def is_plain(kernel: Sequence[int], moves: Mapping[str, Sequence[int]]) -> bool:
-    """Whether each pixel of a result sees one, at its own place."""
-    alone = {"stride": 1, "padding": 0}
-    return set(kernel) == {1} and all(set(moves[name]) == {number} for name, number in alone.items())
+def described(a: Arguments, filters: Sequence[int], shape: Shape, machine: Machine) -> tuple[Conv2d, Shape]:
+    """The kernel for a convolution's arguments, and the sizes of its result by the formula: three where it has planes. One dimension is the
+    width of images one pixel high; points that do not see each other are in one plane."""
+    (n, _, *image), (o, per_group, *kernel) = shape_of(a["input"]), filters
+    space = len(kernel)
+    moves = [[*pair(a[name], space)] for name in ("stride", "padding", "dilation")]
+    plain = is_plain(kernel, moves)
+    if space == 3 and plain:
+        image = [image[0] * image[1], image[2]]
+    h, w = [1, *image][-2:]
+    kh, kw = [1, *kernel][-2:]
+    (sh, sw), (ph, pw), (dh, dw) = ([alone, *move][-2:] for alone, move in zip((1, 0, 1), moves, strict=True))
+    conv = Conv2d(
+        *(n, per_group * a["groups"], h, w, o),
+        (kh, kw),
+        (sh, sw),
+        (ph, pw),
+        (dh, dw),
+        a["groups"],
+        machine=machine,
+    )
+    if space < 3 or plain:
+        return conv, conv.out_size
+    step, before, apart = (move[0] for move in moves)
+    count = (image[0] + 2 * before - apart * (kernel[0] - 1) - 1) // step + 1
+    planes = Planes(image[0], shape[2], kernel[0], step, before, apart)
+    return replace(conv, planes=planes), (count, *conv.out_size)
+
+
+def is_plain(kernel: Sequence[int], moves: Sequence[Sequence[int]]) -> bool:
+    """Whether each pixel of a result sees one, at its own place; by stride, padding and dilation."""
+    stride, padding, _ = moves
+    return set(kernel) == set(stride) == {1} and not any(padding)
 
 
 def in_plane(shape: Shape) -> Shape:
