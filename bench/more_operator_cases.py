@@ -473,6 +473,17 @@ def layers() -> None:
     )
     layer("conv_transpose1d 4 s2", HALVES, on_line(64), lambda: nn.ConvTranspose1d(64, 64, 4, 2, 1))
     layer("conv_transpose3d 3 s2", ["f32"], in_volume(16), lambda: nn.ConvTranspose3d(16, 16, 3, 2, 1, 1))
+    # Along small images many taps see padding.
+    layer("conv2d 5 full", ["f32"], on_image(64), lambda: nn.Conv2d(64, 32, 5, padding=4))
+    layer("conv3d 1x1x1", ["f32"], in_volume(32), lambda: nn.Conv3d(32, 32, 1))
+    for size in ((3, 3, 3), (3, 5, 5), (5, 5, 5)):
+        name = "x".join(map(str, size))
+        layer(
+            f"conv_transpose3d {name}",
+            ["f32"],
+            in_volume(16),
+            lambda size=size: nn.ConvTranspose3d(16, 32, size),
+        )
 
 
 def masked_attention(q: Any, k: Any, v: Any) -> Any:
