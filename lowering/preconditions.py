@@ -27,7 +27,7 @@ from xdsl_exir.dialects.expr import condition, provably
 from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import is_tensor_type, is_value, tensor_type
-from xdsl_exir.lowering.index_ranges import INDICES, Index, Known, indices_of
+from xdsl_exir.lowering.index_ranges import INDICES, MOVES, Index, Known, indices_of
 from xdsl_exir.transforms.decompose_aten import Decomposer
 from xdsl_exir.transforms.decompositions.view import Sizes
 
@@ -83,21 +83,22 @@ def divides(op: OperatorOp, known: Known) -> Iterator[Demand]:
 
 
 def picks(op: OperatorOp, known: Known) -> Iterator[Demand]:
-    """No index is out of range: code stays within the dimension, and gives other numbers than were asked for. Of a call that gives nothing
-    none is looked at."""
-    result = op.results[0]
+    """No index is out of range: code stays within the dimension, and gives other numbers than were asked for. Of a call that picks nothing out of
+    something none is looked at."""
+    result, picked = op.results[0], op.SPEC.qualified_name in MOVES
     shape = meta(result).shape
 
     def unless_empty(index: Index) -> Callable[[Namespace], SSAValue]:
         def check(aten: Namespace) -> SSAValue:
-            count = aten.full([], Sizes(aten, result).flat(shape), dtype=dt.Long)
-            return aten.logical_or(
-                index.check(aten), aten.eq.Tensor(count, aten.builder.constant(0, dt.Long))
-            )
+            zero = aten.builder.constant(0, dt.Long)
+            counts = Sizes(aten, result).flat(shape), Sizes(aten, index.of)(index.size)
+            picks, there = (aten.full([], count, dtype=dt.Long) for count in counts)
+            none = aten.logical_and(aten.eq.Tensor(picks, zero), aten.gt.Tensor(there, zero))
+            return aten.logical_or(index.check(aten), none)
 
         # Of no index nothing is looked at in any case.
         of_each = numel(shape) // (numel(meta(index.value).shape) or 1)
-        return index.check if provably(condition("ge", of_each, 1)) else check
+        return check if picked and not provably(condition("ge", of_each, 1)) else index.check
 
     for index in indices_of(op, known):
         yield Demand(index.value, index.message, unless_empty(index))

@@ -23,7 +23,7 @@ func.func @forward(%x : {SHAPE}, %w : tensor<6x6xf32>) -> {SHAPE}
   %0 = edge.aten.mm(%x, %w) : ({SHAPE}, tensor<6x6xf32>) -> {SHAPE}
   %1 = edge.aten.relu(%0) : ({SHAPE}) -> {SHAPE}
   %2 = edge.aten._softmax(%1, dim = 1, half_to_float = false) : ({SHAPE}) -> {SHAPE}
-  %3 = edge.aten.cumsum(%2, dim = 0) : ({SHAPE}) -> {SHAPE}
+  %3 = edge.aten.logcumsumexp(%2, dim = 0) : ({SHAPE}) -> {SHAPE}
   %4 = edge.aten.add.Tensor(%3, %1) : ({SHAPE}, {SHAPE}) -> {SHAPE}
   func.return %4 : {SHAPE}
 }}"""
