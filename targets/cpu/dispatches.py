@@ -58,6 +58,8 @@ def seen_along(shape: Shape, dim: int) -> tuple[Dim, Dim, Dim]:
 ELEMENTS = {dt.Float: "f32", dt.Double: "f64", dt.Int: "i32", dt.Long: "i64"}
 """What products have kernels for, by dtype."""
 WIDE_FLOATS = {dt.Float: "f32", dt.Double: "f64"}
+HALVES_TOO = {**ELEMENTS, **HALVES}
+"""What scans have kernels for, and what reductions down columns read, by dtype."""
 FLOATS = {**WIDE_FLOATS, **HALVES}
 """What pools and bags have kernels for, by dtype."""
 
@@ -441,7 +443,7 @@ def columns(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
     if not value.is_plain or few or size == 1:
         return False
     ops = [*(unwiden(planner, source, op) if halves is not None else ()), op]
-    dtype = {**ELEMENTS, **HALVES}[value.dtype]
+    dtype = HALVES_TOO[value.dtype]
     kernel = Columns(
         outer, size, inner, REDUCED[op.SPEC.qualified_name], dtype, ELEMENTS[dtypes[1]], machine=machine
     )
@@ -490,20 +492,17 @@ def bags(planner: Planner, op: OperatorOp, machine: Machine) -> bool:
 # --- scans ---------------------------------------------------------------------------------------------------
 
 
-SCANNED = {**ELEMENTS, **HALVES}
-
-
 def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
     """Scans along any dimension."""
     source = op.operands[0]
     shape, dtypes = shape_of(source), (meta_of(source).dtype, meta_of(op.results[0]).dtype)
     same = dtypes[0] is dtypes[1] or (kind in ("sum", "prod") and dtypes == (dt.Int, dt.Long))
-    if not shape or not same or 0 in shape or not set(dtypes) <= SCANNED.keys():
+    if not shape or not same or 0 in shape or not set(dtypes) <= HALVES_TOO.keys():
         return False
     dim: int = op.arguments()["dim"] % len(shape)
-    size, rows = shape[dim], (prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]))
-    given, result = (SCANNED[dtype] for dtype in dtypes)
-    kernel = Scan(rows[0], size, kind, given, result, rows[2], machine)
+    rows = (prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]))
+    narrow, wide = (HALVES_TOO[dtype] for dtype in dtypes)
+    kernel = Scan(rows[0], rows[1], kind, narrow, wide, rows[2], machine)
     given = reshaped(planner.contiguous(planner.value(source)), rows)
     made = [reshaped(planner.make(result), rows) for result in op.results]
     known = [value for value in (given, *made) if value is not None]

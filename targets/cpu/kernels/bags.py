@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.lowering.vector_builder import type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Piece
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 
@@ -25,9 +25,6 @@ ROWS = 4
 """That are added up before they are added to the others."""
 VECTORS = 4
 """Of neighbours that are added up side by side: their totals stay in registers."""
-
-Piece = tuple[Index, int, Mask]
-"""The column where a vector begins, how many it has, and which of them are there."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,6 +73,8 @@ FENCE = intrinsic("llvm.arithmetic.fence", 1)
 ADD_PAIRS = intrinsic("llvm.x86.avx512bf16.dpbf16ps.512", 3)
 Mask = SSAValue | None
 """Which lanes are there; None if all are."""
+Piece = tuple[Index, int, Mask]
+"""Where a vector of a row begins, how many elements it has, and which of them are there."""
 
 
 def is_of_half(value: SSAValue) -> bool:
@@ -332,15 +334,13 @@ class KernelBuilder(OperationBuilder):
         enough = [self.compare("sge", work, WORTHWHILE)] if isinstance(work, Expr) else []
         workers = self.min(tasks, threads)
         parallel, shared, nest = Block(), Block(), Block(arg_types=[INDEX])
-        bounds = self.indices([0, workers, 1])
         with self.inside(nest):
             worker = nest.args[0]
-            first, last = self.span(worker, tasks, workers)
-            with self.loop(first, last) as task:
+            with self.loop(*self.span(worker, tasks, workers)) as task:
                 yield worker, task
             self.insert(omp.YieldOp)
         with self.inside(shared):
-            self.insert(omp.LoopNestOp, bounds, [Region(nest)])
+            self.insert(omp.LoopNestOp, self.indices([0, workers, 1]), [Region(nest)])
         with self.inside(parallel):
             none = DenseArrayBase.from_list(i32, [0] * 7)
             self.insert(omp.WsLoopOp, (), [Region(shared)], operandSegmentSizes=none)
@@ -548,7 +548,7 @@ class KernelBuilder(OperationBuilder):
 
     # Memory, in rows.
 
-    def pieces(self, count: Dim, lanes: int) -> Iterator[tuple[Index, int, Mask]]:
+    def pieces(self, count: Dim, lanes: int) -> Iterator[Piece]:
         """(offset, size, mask) of the vectors that cover `count` elements, in a loop where there are many."""
         full, rest = count // lanes, count % lanes
         if isinstance(full, int) and full <= 8:

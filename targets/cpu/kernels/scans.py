@@ -17,7 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl_exir.dialects import vectors
 from xdsl_exir.dialects.expr import Dim, ceildiv, prod
 from xdsl_exir.lowering.vector_builder import predicate, type_of
-from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask
+from xdsl_exir.targets.cpu.kernels.builder import Index, KernelBuilder, Mask, Piece
 from xdsl_exir.targets.cpu.kernels.description import Machine, memref, workers
 from xdsl_exir.targets.cpu.kernels.kernel import Kernel
 from xdsl_exir.targets.cpu.kernels.row_nodes import HALVES
@@ -37,10 +37,8 @@ FURTHER = {"max": ("oge", "sge"), "min": ("ole", "sle")}
 """When an element is the new extreme: also if it is equal to the last one."""
 
 
-Piece = tuple[Index, int, Mask]
-"""The column where a vector begins, how many it has (0: it is a number), and which of them are there."""
 Place = tuple[Index, Index, int, Mask]
-"""A row, and a piece of it."""
+"""A row, and a piece of it, of 0 columns if it is a number."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +139,7 @@ class Group:
     def accumulator(self) -> str:
         """In which numbers are combined, or compared."""
         if self.kernel.kind in COMBINE:
-            return "f64" if self.kernel.result.endswith(("f32", "f16")) else self.kernel.result
+            return "f64" if self.kernel.result in ("f32", *HALVES) else self.kernel.result
         return "f32" if self.kernel.dtype in HALVES else self.kernel.dtype
 
     def initial(self, lanes: int) -> list[SSAValue]:
