@@ -186,7 +186,6 @@ INSTEAD = "exir_openmp_instead"
 GNU_FUNCTIONS = {
     "GOMP_parallel": "declare void @GOMP_parallel(ptr, ptr, i32, i32)",
     "GOMP_barrier": "declare void @GOMP_barrier()",
-    "omp_get_num_threads": "declare i32 @omp_get_num_threads()",
     **teams.NEEDED,
 }
 OUTSIDE = f"""{teams.FUNCTIONS}
@@ -271,7 +270,7 @@ outermost:{OURS["fork_call"]}""",
 WRAPPED = tuple(OPENMP + name for name in IN_LIBRARIES)
 """What the linker is told to wrap."""
 LLVM_FUNCTIONS = {
-    **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if name.startswith("omp_")},
+    **{name: declaration for name, declaration in GNU_FUNCTIONS.items() if not name.startswith("GOMP_")},
     f"{OPENMP}fork_call": f"declare void @{LLVMS}fork_call(ptr, i32, ptr, ...)",
     f"{OPENMP}barrier": f"declare void @{LLVMS}barrier(ptr, i32)",
     f"{OPENMP}global_thread_num": f"declare i32 @{OPENMP}global_thread_num(ptr)",

@@ -7,6 +7,9 @@ teams have half as many threads, down to one, for as long as was lost, and then 
 `REST` times. So on a crowded machine one part in `REST` goes to trying, where that is over teams are soon whole, and now and then a late thread changes
 nothing.
 
+After a pause the system may wake a thread on the processor of the first one, which waits for it there, and leave it for many calls' time: on a machine
+of two processors that share no cache, it does. So a thread of a team steps aside from there (`@step_aside`).
+
 The functions are text in LLVM IR, for either runtime (`openmp`).
 """
 
@@ -22,20 +25,31 @@ LOOKED_AT = 4
 BARRIERS = 8
 """One of its barriers of so many is, the first among them."""
 
+WORDS = 16
+"""Of 64 bits, of a set of processors (`cpu_set_t`); of a machine that has more, threads stay where they are."""
+
+SET = f"i{WORDS * 64}"
+
 NEEDED = {
     "omp_get_thread_num": "declare i32 @omp_get_thread_num()",
     "omp_get_max_threads": "declare i32 @omp_get_max_threads()",
+    "omp_get_num_threads": "declare i32 @omp_get_num_threads()",
     "omp_get_wtime": "declare double @omp_get_wtime()",
+    "sched_getcpu": "declare i32 @sched_getcpu()",
+    "sched_getaffinity": "declare i32 @sched_getaffinity(i32, i64, ptr)",
+    "sched_setaffinity": "declare i32 @sched_setaffinity(i32, i64, ptr)",
 }
-"""What of a runtime they call."""
+"""What of a runtime they call, and of the system."""
 
-IF_LOOKED_AT = """  %end_at = getelementptr { ptr, ptr, double }, ptr %task, i32 0, i32 2
+IF_LOOKED_AT = """  %end_at = getelementptr %team, ptr %task, i32 0, i32 2
   %end = load double, ptr %end_at
   %is_looked_at = fcmp oge double %end, 0.0
 """
 """When the first thread of a task's team had done its share, and whether the team is one that is looked at."""
 
 FUNCTIONS = f"""
+; A task: a function, its argument, when the first thread had done its share, and the processor that it is on.
+%team = type {{ ptr, ptr, double, i32 }}
 @halvings = internal global i32 0
 @until = internal global double 0.0
 @since = internal global double 0.0
@@ -47,13 +61,24 @@ FUNCTIONS = f"""
 @passed = internal global i32 0
 @teams = internal global i32 0
 
-; What a thread of a team runs, of a task: a function, its argument, and when the first thread had done its share.
+; What a thread of a team runs, of a task.
 define internal void @work(ptr %number_at, ptr %zero_at, ptr %task, i32 %number) {{
   %function = load ptr, ptr %task
-  %argument_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 1
+  %argument_at = getelementptr %team, ptr %task, i32 0, i32 1
   %argument = load ptr, ptr %argument_at
-  call void %function(ptr %number_at, ptr %zero_at, ptr %argument)
   %is_first = icmp eq i32 %number, 0
+  br i1 %is_first, label %run, label %other
+other:
+  %firsts_at = getelementptr %team, ptr %task, i32 0, i32 3
+  %firsts = load i32, ptr %firsts_at
+  %own = call i32 @sched_getcpu()
+  %is_in_the_way = icmp eq i32 %own, %firsts
+  br i1 %is_in_the_way, label %aside, label %run
+aside:
+  call void @step_aside(i32 %own)
+  br label %run
+run:
+  call void %function(ptr %number_at, ptr %zero_at, ptr %argument)
   br i1 %is_first, label %first, label %done
 first:
 {IF_LOOKED_AT}  br i1 %is_looked_at, label %look, label %done
@@ -64,6 +89,34 @@ look:
 done:
   ret void
 }}
+
+; A thread leaves a processor for another one that it may be on, if there is one for each of its team.
+define internal void @step_aside(i32 %cpu) noinline {{
+  %set = alloca [{WORDS} x i64]
+  %failed = call i32 @sched_getaffinity(i32 0, i64 {WORDS * 8}, ptr %set)
+  %is_known = icmp eq i32 %failed, 0
+  br i1 %is_known, label %known, label %done
+known:
+  %all = load {SET}, ptr %set
+  %count = call {SET} @llvm.ctpop.{SET}({SET} %all)
+  %processors = trunc {SET} %count to i32
+  %threads = call i32 @omp_get_num_threads()
+  %is_enough = icmp ule i32 %threads, %processors
+  br i1 %is_enough, label %leave, label %done
+leave:
+  %at = zext i32 %cpu to {SET}
+  %this = shl {SET} 1, %at
+  %but = xor {SET} %this, -1
+  %others = and {SET} %all, %but
+  store {SET} %others, ptr %set
+  %went = call i32 @sched_setaffinity(i32 0, i64 {WORDS * 8}, ptr %set)
+  store {SET} %all, ptr %set
+  %may_return = call i32 @sched_setaffinity(i32 0, i64 {WORDS * 8}, ptr %set)
+  br label %done
+done:
+  ret void
+}}
+declare {SET} @llvm.ctpop.{SET}({SET})
 
 ; The first thread began to work at @since, and waited from one time to another, which stands for some times as much in its team, and the team for others.
 define internal void @waited(double %from, double %to, double %times) {{
@@ -89,11 +142,14 @@ done:
 
 ; How many threads the team of a task has, 0 for all: when the rest is over, twice as many from team to team.
 define internal i32 @begin(ptr %task) {{
-  %end_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 2
+  %end_at = getelementptr %team, ptr %task, i32 0, i32 2
   store atomic double 0.0, ptr @lost unordered, align 8
   %teams = load atomic i32, ptr @teams unordered, align 4
   %next = add i32 %teams, 1
   store atomic i32 %next, ptr @teams unordered, align 4
+  %cpu_at = getelementptr %team, ptr %task, i32 0, i32 3
+  %cpu = call i32 @sched_getcpu()
+  store i32 %cpu, ptr %cpu_at
   %turn = urem i32 %teams, {LOOKED_AT}
   %is_turn = icmp eq i32 %turn, 0
   %halvings = load atomic i32, ptr @halvings unordered, align 4
@@ -182,13 +238,13 @@ done:
 def fork_call(team: str, alone: str) -> str:
     """The body of LLVM's `fork_call`, whose parameters are %0 ...: `team` has %threads, or all for 0, run %task, and `alone` one thread."""
     return f"""
-  %task = alloca {{ ptr, ptr, double }}
+  %task = alloca %team
   %threads = call i32 @begin(ptr %task)
   %is_one = icmp eq i32 %threads, 1
   br i1 %is_one, label %alone, label %team
 team:
   store ptr %2, ptr %task
-  %argument_at = getelementptr {{ ptr, ptr, double }}, ptr %task, i32 0, i32 1
+  %argument_at = getelementptr %team, ptr %task, i32 0, i32 1
   store ptr %3, ptr %argument_at{team}
   call void @done(ptr %task)
   ret void

@@ -17,7 +17,7 @@ WORK = 0.0001
 
 
 class Machine:
-    """One of which the first thread alone is there; for the others it waits."""
+    """One of which the first thread alone is there; for the others it waits. Where `members` says so, it is others as well, one after the other."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -28,13 +28,21 @@ class Machine:
         """The threads of each team."""
         self.alone = 0
         """How often one thread worked without a team."""
+        self.members, self.member = [0], 0
+        self.processors = list(range(THREADS))
+        """That threads may be on."""
+        self.on = dict.fromkeys(range(THREADS), 0)
+        """The processor that each thread is on."""
         self.made: dict[str, Any] = {
             "GOMP_parallel": ctypes.CFUNCTYPE(None, AT, AT, NUMBER, NUMBER)(self.parallel),
             "GOMP_barrier": ctypes.CFUNCTYPE(None)(lambda: self.passes(self.late_at_barriers)),
             "omp_get_wtime": ctypes.CFUNCTYPE(ctypes.c_double)(lambda: self.now),
             "omp_get_max_threads": ctypes.CFUNCTYPE(NUMBER)(lambda: THREADS),
-            "omp_get_num_threads": ctypes.CFUNCTYPE(NUMBER)(lambda: 1),
-            "omp_get_thread_num": ctypes.CFUNCTYPE(NUMBER)(lambda: 0),
+            "omp_get_num_threads": ctypes.CFUNCTYPE(NUMBER)(lambda: THREADS),
+            "omp_get_thread_num": ctypes.CFUNCTYPE(NUMBER)(lambda: self.member),
+            "sched_getcpu": ctypes.CFUNCTYPE(NUMBER)(lambda: self.on[self.member]),
+            "sched_getaffinity": ctypes.CFUNCTYPE(NUMBER, NUMBER, ctypes.c_size_t, AT)(self.may_be_on),
+            "sched_setaffinity": ctypes.CFUNCTYPE(NUMBER, NUMBER, ctypes.c_size_t, AT)(self.is_to_be_on),
         }
         known = {name: ctypes.cast(function, AT).value for name, function in self.made.items()}
         names = [openmp.OPENMP + name for name in ("fork_call", "barrier")]
@@ -49,8 +57,22 @@ class Machine:
 
     def parallel(self, worker: int, task: int, threads: int, _: int) -> None:
         self.asked.append(threads)
-        ctypes.CFUNCTYPE(None, AT)(worker)(task)
+        for member in self.members:
+            self.member = member
+            ctypes.CFUNCTYPE(None, AT)(worker)(task)
+        self.member = 0
         self.now += self.late
+
+    def may_be_on(self, _: int, size: int, place: int) -> int:
+        ctypes.memmove(place, sum(1 << at for at in self.processors).to_bytes(size, "little"), size)
+        return 0
+
+    def is_to_be_on(self, _: int, size: int, place: int) -> int:
+        wanted = int.from_bytes(ctypes.string_at(place, size), "little")
+        self.processors = [at for at in range(8 * size) if wanted >> at & 1]
+        if self.on[self.member] not in self.processors:
+            self.on[self.member] = self.processors[0]
+        return 0
 
     def share(self, *_: int | None) -> None:
         self.now += WORK
@@ -120,3 +142,18 @@ def test_one_late_thread_now_and_then_changes_nothing() -> None:
     for run in range(4000):
         machine.late = LATE if run % 500 == 0 else 0.0
         assert machine.run() == ALL
+
+
+def test_a_thread_leaves_the_processor_of_the_first_one() -> None:
+    machine = Machine()
+    machine.members, machine.processors, machine.on = [0, 1, 2], [3, 5, 70, 900], {0: 70, 1: 70, 2: 5}
+    machine.run()
+    assert machine.on == {0: 70, 1: 3, 2: 5}
+    assert machine.processors == [3, 5, 70, 900], "from where it may go back"
+
+
+def test_a_thread_stays_where_a_team_has_more_threads_than_processors() -> None:
+    machine = Machine()
+    machine.members, machine.processors = [0, 1], list(range(THREADS - 1))
+    machine.run()
+    assert machine.on[1] == machine.on[0]
