@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.interpreter import (
     Interpreter,
@@ -31,8 +29,7 @@ from xdsl.interpreter import (
     impl_terminator,
     register_impls,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.utils.scoped_dict import ScopedDict
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
@@ -54,7 +51,8 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.interpreter.generator import Generator
 from xdsl_exir.interpreter.memory import bytes_of, check_fits
 from xdsl_exir.interpreter.operators import IMPLS, Array, is_array
-from xdsl_exir.locations import location_text, name_place
+from xdsl_exir.interpreter.walk import ProgramInterpreter, for_one_call
+from xdsl_exir.locations import location_text
 from xdsl_exir.narrowing import is_list
 
 if TYPE_CHECKING:
@@ -377,50 +375,6 @@ class SymbolicFunctions(InterpreterFunctions):
 # --- modules -------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class ProgramInterpreter(Interpreter):
-    """xDSL's interpreter, but for how it fails: an error names its operation and line instead of printing the module. What a symbol names is looked up
-    once: programs with parts that are native call little else."""
-
-    named: dict[str | SymbolRefAttr, Operation] = field(default_factory=dict[str | SymbolRefAttr, Operation])
-
-    def get_op_for_symbol(self, symbol: str | SymbolRefAttr) -> Operation:
-        found = self.named.get(symbol)
-        if found is None:
-            found = self.named[symbol] = super().get_op_for_symbol(symbol)
-        return found
-
-    def run_ssacfg_region(self, region: Region, args: PythonValues, name: str = "unknown") -> PythonValues:
-        """As xDSL's; in regions of one block, which nearly all are, the values that it has itself are looked up at once."""
-        block, outer = region.blocks.first, self._ctx
-        if block is None or block.next_block is not None:
-            return super().run_ssacfg_region(region, args, name)
-        held: dict[SSAValue, Any] = dict(zip(block.args, args, strict=False))
-        self._ctx = ScopedDict(outer, name=name, local_scope=held)
-        for op in block.ops:
-            inputs = tuple(held[value] if value in held else outer[value] for value in op.operands)
-            result = self._run_op(op, inputs)
-            if isinstance(result.terminator_value, ReturnedValues):
-                self._ctx = outer
-                return result.terminator_value.values
-            held.update(zip(op.results, result.values, strict=True))
-        self._ctx = outer
-        return ()
-
-    def _run_op(self, op: Operation, inputs: PythonValues) -> OpImplResult:
-        for listener in self.listeners:
-            listener.will_interpret_op(op, inputs)
-        functions, implementation = self._impls._impl_dict[type(op)]  # pyright: ignore[reportPrivateUsage]
-        try:
-            result = implementation(functions, self, op, inputs)
-        except Exception as error:
-            name_place(error, op)
-            raise
-        for listener in self.listeners:
-            listener.did_interpret_op(op, result.values)
-        return result
-
-
 def obstacle(op: OperatorOp) -> str | None:
     """Why an operation cannot be run, or None when it can."""
     entry = IMPLS.find(op.SPEC)
@@ -479,8 +433,7 @@ def make_interpreter(
 
 def run_function(interpreter: Interpreter, name: str, values: PythonValues) -> PythonValues:
     """Calls a function of the interpreter's module, by name, with run-time values. Calls share nothing but random numbers."""
-    call = copy(interpreter)
-    call._ctx = ScopedDict(name="root")  # pyright: ignore[reportPrivateUsage]
+    call = for_one_call(interpreter)
     with np.errstate(all="ignore"):
         return call.call_op(name, values)
 
