@@ -55,7 +55,7 @@ Index = int | Expr | SSAValue
 """A known number, one that the program's symbols say, or an SSA value of type index."""
 
 INDEX = IndexType()
-COMPARING = (arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp)
+OF_WIDENED = (arith.MaximumfOp, arith.MinimumfOp, vectors.CmpfOp, arith.DivfOp)
 
 
 def intrinsic(name: str, operands: int) -> Mapping[str, Attribute]:
@@ -168,9 +168,9 @@ class KernelBuilder(OperationBuilder):
         type: Attribute,
         properties: Mapping[str, Attribute] | None = None,
     ) -> SSAValue:
-        """Adds an operation with one result; the result. Of what compares halves LLVM is not to see that they are halves, widened: it would compare
-        the halves themselves, which most processors cannot and takes eight times as long."""
-        if kind in COMPARING:
+        """Adds an operation with one result; the result. Of what compares or divides halves LLVM is not to see that they are halves, widened: it would
+        take the halves themselves, which most processors cannot compare but in eight times as long; and they divide these in twice as long."""
+        if kind in OF_WIDENED:
             operands = [self.fenced(value) if is_of_half(value) else value for value in operands]
         return super().op(kind, operands, type, properties)
 

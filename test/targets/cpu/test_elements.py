@@ -115,6 +115,17 @@ def test_what_moves_halves(dtype: str) -> None:
         np.testing.assert_array_equal(bits, wanted.contiguous().view(torch.int16).numpy(), str(number))
 
 
+@pytest.mark.parametrize("call", [torch.div, torch.reciprocal, torch.maximum], ids=lambda call: call.__name__)
+def test_what_is_not_narrowed_to_halves(call: Callable[..., Any]) -> None:
+    """LLVM would divide, and compare, the halves themselves, where that takes longer."""
+    given = [torch.randn(4, 64).half() for _ in range(1 if call is torch.reciprocal else 2)]
+    text = str(edge_of([call], *given).to("kernels"))
+    assert "arith.extf" in text
+    assert "llvm.arithmetic.fence" in text
+    wide = str(edge_of([call], *[x.float() for x in given]).to("kernels"))
+    assert "llvm.arithmetic.fence" not in wide
+
+
 @pytest.mark.native
 def test_buffered_halves() -> None:
     """What rows keep between passes is float32: halves are held by it."""
