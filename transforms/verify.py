@@ -259,7 +259,7 @@ DIALECTS = {
     "aten": frozenset({"exir", "higher_order"}),
     "edge": frozenset({"exir", "higher_order", "backend"}),
     "backend": frozenset({"exir", "higher_order", "backend"}),
-    "linalg": UPSTREAM | {"omp", "vector"},  # what the interpreter runs, and what kernels are made of
+    "linalg": UPSTREAM | {"llvm", "omp", "vector"},  # what the interpreter runs, and what kernels are made of
 }
 """Dialects that a stage may hold besides its operators."""
 FUNCTIONS = (FuncOp, ReturnOp, CallOp)
