@@ -6,12 +6,21 @@ have one dialect.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar, TypeVar
 
-from xdsl.dialects.builtin import AnyFloatConstr, IndexType, MemRefType, TensorType, UnitAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, TensorType, UnitAttr
 from xdsl.dialects.math import floatingPointLike
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, opt_prop_def, opt_result_def, result_def
+from xdsl.irdl import (
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    opt_prop_def,
+    opt_result_def,
+    result_def,
+)
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
@@ -23,10 +32,11 @@ class RemFOp(IRDLOperation):
     """The remainder of floats with the dividend's sign, which xDSL's arith lacks."""
 
     name = "arith.remf"
+    T: ClassVar = VarConstraint("T", floatingPointLike)
 
-    lhs = operand_def(AnyFloatConstr)
-    rhs = operand_def(AnyFloatConstr)
-    result = result_def(AnyFloatConstr)
+    lhs = operand_def(T)
+    rhs = operand_def(T)
+    result = result_def(T)
 
 
 @irdl_op_definition
@@ -119,8 +129,17 @@ OPERATIONS: tuple[type[Operation], ...] = (
     MaterializeInDestinationOp,
     *named_linalg.OPERATIONS.values(),
 )
-DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS)
-"""Those of these operations."""
+KERNELS = ("arith", "llvm", "memref", "vector")
+DIALECTS = frozenset(op.name.partition(".")[0] for op in OPERATIONS).union(KERNELS)
+"""Those of these operations, and of those that `vectors` has for kernels."""
+
+
+T = TypeVar("T", type[Operation], type[Attribute])
+
+
+def of_dialect(name: str, all: Iterable[T]) -> list[T]:
+    """Those of a dialect."""
+    return [each for each in all if each.name.partition(".")[0] == name]
 
 
 class Completed(Dialect):
@@ -128,8 +147,18 @@ class Completed(Dialect):
 
     def __init__(self, dialect: Dialect):
         known = {op.name: op for op in dialect.operations}
-        known |= {op.name: op for op in OPERATIONS if op.name.partition(".")[0] == dialect.name}
-        super().__init__(dialect.name, list(known.values()), list(dialect.attributes))
+        known |= {op.name: op for op in of_dialect(dialect.name, OPERATIONS)}
+        attributes = list(dialect.attributes)
+        if dialect.name in KERNELS:
+            from xdsl_exir.dialects import vectors
+
+            known |= {op.name: op for op in of_dialect(dialect.name, vectors.OPERATIONS)}
+            known |= {
+                name: vectors.on_numbers_or_vectors(known[name])
+                for name in known.keys() & vectors.OF_VECTORS.keys()
+            }
+            attributes += of_dialect(dialect.name, vectors.ATTRIBUTES)
+        super().__init__(dialect.name, list(known.values()), attributes)
         self.dialect = dialect
 
     def get_interface(self, interface: type[Any]) -> Any:

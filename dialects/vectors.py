@@ -10,10 +10,12 @@ kernels back.
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Sequence
+from functools import cache
 from types import UnionType
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from xdsl.dialects import arith, memref, vector
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import (
     I1,
     I32,
@@ -28,7 +30,7 @@ from xdsl.dialects.builtin import (
     MemRefType,
     VectorType,
 )
-from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
@@ -44,6 +46,9 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
+
+if TYPE_CHECKING:
+    from xdsl.parser import Parser
 
 Kinds = type[Attribute] | UnionType
 
@@ -304,14 +309,27 @@ class TileType(ParametrizedAttribute, TypeAttribute):
     name = "llvm.x86_amx"
 
 
-def dialects() -> tuple[Dialect, Dialect, Dialect]:
-    """arith, vector and memref, with these operations."""
-    casts = (ExtFOp, TruncFOp, ExtUIOp, ExtSIOp, TruncIOp, UIToFPOp, SIToFPOp, FPToSIOp)
-    own = {op.name: op for op in (CmpfOp, CmpiOp, SelectOp, *casts)}
-    more = (ConstantMaskOp, GatherOp, ExtractStridedSliceOp)
-    numbers = [own.get(op.name, op) for op in arith.Arith.operations]
-    return (
-        Dialect("arith", numbers, list(arith.Arith.attributes)),
-        Dialect("vector", [*vector.Vector.operations, *more], list(vector.Vector.attributes)),
-        Dialect("memref", [*memref.MemRef.operations, PrefetchOp], list(memref.MemRef.attributes)),
-    )
+CASTS = (ExtFOp, TruncFOp, ExtUIOp, ExtSIOp, TruncIOp, UIToFPOp, SIToFPOp, FPToSIOp)
+OF_VECTORS: dict[str, type[Operation]] = {op.name: op for op in (CmpfOp, CmpiOp, SelectOp, *CASTS)}
+"""Operations that xDSL has as well, by name."""
+OPERATIONS: tuple[type[Operation], ...] = (ConstantMaskOp, GatherOp, ExtractStridedSliceOp, PrefetchOp)
+"""Operations that xDSL has not."""
+ATTRIBUTES: tuple[type[Attribute], ...] = (TileType,)
+
+
+@cache
+def on_numbers_or_vectors(of_numbers: type[Operation]) -> type[Operation]:
+    """An operation of xDSL's as text has it: it is ours where operands are vectors, which nothing but kernels compute with."""
+    ours = OF_VECTORS[of_numbers.name]
+
+    class Read(of_numbers):
+        @classmethod
+        def create(cls, operands: Sequence[SSAValue] = (), **said: Any) -> Operation:
+            is_of_vectors = any(isinstance(operand.type, VectorType) for operand in operands)
+            return (ours if is_of_vectors else of_numbers).create(operands=operands, **said)
+
+        @classmethod
+        def parse(cls, parser: Parser) -> Operation:
+            return of_numbers.parse(parser)
+
+    return Read

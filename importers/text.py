@@ -15,7 +15,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
+    ComplexType,
     DenseArrayBase,
     FunctionType,
     IntegerAttr,
@@ -198,6 +200,30 @@ class Aliases(dict[str, Attribute]):
         self.deepest = 0
 
 
+class Bits(int):
+    """A number that is written as `0x7F800000`: of a float, its bits."""
+
+    def as_float(self, parser: AttrParser, type: AnyFloat) -> float:
+        """The float of a type."""
+        if self.bit_length() > 8 * type.compile_time_size:
+            parser.raise_error(f"{self:#x} has more bits than {type}")
+        return next(type.iter_unpack(self.to_bytes(type.compile_time_size, "little")))
+
+
+class Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
+    """An element of a dense literal. (xDSL's takes the bits of floats for numbers.)"""
+
+    def to_type(self, parser: AttrParser, type: Any) -> Any:
+        of = type.element_type if isa(type, ComplexType) else type
+        if isinstance(of, AnyFloat):
+            given = self.value if isinstance(self.value, tuple) else (self.value,)
+            read = tuple(
+                each.as_float(parser, of) if isinstance(each, Bits) else float(each) for each in given
+            )
+            self.value = (read[0], read[-1]) if isinstance(self.value, tuple) else read[0]
+        return super().to_type(parser, type)
+
+
 class TextParser(Parser):
     """xDSL's parser, for texts that `check_text` lets pass."""
 
@@ -235,6 +261,27 @@ class TextParser(Parser):
         if type is not None:
             self.types[found[0]] = type
         return type
+
+    def _parse_optional_bool_int_or_float(self) -> Any:
+        is_of_bits = self._current_token.text[:2] in ("0x", "0X")
+        found = super()._parse_optional_bool_int_or_float()
+        return (Bits(found[0]), found[1]) if found is not None and is_of_bits else found
+
+    def _parse_optional_complex(self) -> Any:
+        """`(1.0, 0x7F800000)`, of which xDSL wants numbers of one kind."""
+        start = self.pos
+        if not self._current_token.text.startswith("("):
+            return None
+        parts = self.parse_comma_separated_list(self.Delimiter.PAREN, self._parse_bool_int_or_float)
+        values = tuple(value for value, _ in parts)
+        kinds = {type(value) for value in values} - {Bits}
+        if len(values) != 2 or len(kinds) > 1:
+            self.raise_error("a complex number is two of one kind", start)
+        return values, Span(start, self.pos, self.lexer.input)
+
+    def _parse_tensor_literal_element(self) -> Element:
+        element = super()._parse_tensor_literal_element()
+        return Element(element.is_negative, element.value, element.span)
 
     def _parse_builtin_densearray_attr(self) -> DenseArrayBase | None:
         """`array<i64: 1, 2>`, behind its first word."""

@@ -82,6 +82,18 @@ def taken_by_mlir(program: Program) -> str:
     return "" if done.returncode == 0 else done.stderr.strip().splitlines()[0][:200]
 
 
+def written(edge: Program, arrays: list[Any], native: list[Any]) -> list[str]:
+    """What is wrong with the code of kernels, which the interpreter does not run, as text."""
+    at = edge.to("kernels").verify()
+    again = Program(read_module(str(at), "kernels"), at.state).verify()
+    wrong = [] if str(again) == str(at) else ["kernels: text"]
+    if error := taken_by_mlir(at):
+        wrong.append(f"kernels: mlir-opt: {error}")
+    if apart(xdsl_exir.compile(again, "native").flat(arrays), native):
+        wrong.append("kernels: compiled to other results than edge")
+    return wrong
+
+
 def line(name: str, made: Any) -> tuple[str, bool]:
     torch.manual_seed(0)
     module, inputs = made()
@@ -105,6 +117,7 @@ def line(name: str, made: Any) -> tuple[str, bool]:
         worst, before = max(worst, apart(now, before)), now
         if stage != "linalg" and apart(xdsl_exir.compile(at, "native").flat(arrays), native):
             wrong.append(f"{stage}: compiled to other results than edge")
+    wrong += written(edge, arrays, native)
     planned = edge.to("planned")
     kernels = sum(1 for op in planned.module.ops if isinstance(op, FuncOp) and KERNEL in op.attributes)
     arena, needed = peak(planned)

@@ -31,7 +31,7 @@ from xdsl_exir.targets.cpu.kernels.orders import Order
 from xdsl_exir.targets.cpu.kernels.pooling import Pool
 from xdsl_exir.targets.cpu.kernels.scans import Scan
 from xdsl_exir.targets.cpu.kernels.selections import Select
-from xdsl_exir.targets.cpu.kernels.topk import TopK
+from xdsl_exir.targets.cpu.kernels.topk import KthValue, Sort, TopK
 
 KIND, SIZE = "is", "size"
 
@@ -48,10 +48,12 @@ PARTS: Mapping[str, type] = {
             Planes,
             Copy,
             Fourier,
+            KthValue,
             Order,
             Pool,
             Scan,
             Select,
+            Sort,
             TopK,
             rows.Rows,
         ),

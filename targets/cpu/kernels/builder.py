@@ -62,9 +62,9 @@ def intrinsic(name: str, operands: int) -> Mapping[str, Attribute]:
     """The properties of a call of an intrinsic of LLVM."""
     return {
         "intrin": StringAttr(name),
+        "operandSegmentSizes": DenseArrayBase.from_list(i32, [operands, 0]),
         "fastmathFlags": llvm.FastMathAttr(None),
         "op_bundle_sizes": DenseArrayBase.from_list(i32, []),
-        "operandSegmentSizes": DenseArrayBase.from_list(i32, [operands, 0]),
     }
 
 
