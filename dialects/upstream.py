@@ -6,10 +6,11 @@ have one dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, TypeVar, cast
 
 from xdsl.dialects.builtin import IndexType, MemRefType, TensorType, UnitAttr
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.math import floatingPointLike
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
@@ -58,6 +59,14 @@ class ReshapeOp(IRDLOperation):
     source = operand_def(TensorType[Attribute])
     sizes = operand_def(TensorType[IndexType])
     result = result_def(TensorType[Attribute])
+
+
+class CopyOp(linalg.CopyOp):
+    """A copy of numbers of any kind: xDSL's is none of complex ones."""
+
+    @staticmethod
+    def body_arg_types(operands: Sequence[SSAValue]) -> Sequence[Any]:
+        return [cast("MemRefType[Any] | TensorType[Any]", operand.type).element_type for operand in operands]
 
 
 def check_same_elements(memory: SSAValue, tensor: SSAValue) -> None:
@@ -124,6 +133,7 @@ UPSTREAM = frozenset(("arith", "bufferization", "cf", "complex", "linalg", "math
 OPERATIONS: tuple[type[Operation], ...] = (
     RemFOp,
     ErfcOp,
+    CopyOp,
     ReshapeOp,
     ToTensorOp,
     MaterializeInDestinationOp,

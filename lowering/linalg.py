@@ -33,7 +33,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
-from xdsl_exir.dialects.upstream import ReshapeOp
+from xdsl_exir.dialects.upstream import CopyOp, ReshapeOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.lowering import body_types
 from xdsl_exir.lowering import scalar as s
@@ -322,14 +322,8 @@ class LinalgBuilder(IndexArithmetic):
         return [Tensor(value, t.shape, t.dtype) for value, t in zip(loop.results, state, strict=True)]
 
     def replace(self, old: Tensor, new: Tensor) -> SSAValue:
-        """A tensor's elements in the buffer of another one. (xDSL's builder of a copy knows no complex numbers.)"""
-        element = storage_type(new.dtype)
-        block = Block(arg_types=[element, element])
-        block.add_op(linalg.YieldOp(block.args[0]))
-        copy = linalg.CopyOp.build(
-            operands=[[new.value], [old.value]], result_types=[[old.value.type]], regions=[Region(block)]
-        )
-        return self.add(copy)
+        """A tensor's elements in the buffer of another one."""
+        return self.add(CopyOp([new.value], [old.value]))
 
     def reduce(
         self,

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.linalg.attrs import IteratorType
-from xdsl.dialects.linalg.ops import CopyOp, FillOp, GenericOp, IndexOp
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
@@ -35,6 +35,7 @@ from xdsl.ir.affine import (
 )
 
 from xdsl_exir.dialects.named_linalg import OPERATIONS, NamedOp, linear
+from xdsl_exir.dialects.upstream import CopyOp
 from xdsl_exir.errors import ExirError
 from xdsl_exir.interpreter.operators import Array, with_strides
 

@@ -11,16 +11,14 @@ from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
-    DenseArrayBase,
     IndexType,
     MemRefType,
     StringAttr,
     UnitAttr,
-    i32,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.dialects.linalg.ops import CopyOp, GenericOp, YieldOp
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.utils.hints import isa
@@ -28,7 +26,7 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_symbol
 from xdsl_exir.dialects.tensors import SymIntType
-from xdsl_exir.dialects.upstream import MaterializeInDestinationOp, ToTensorOp
+from xdsl_exir.dialects.upstream import CopyOp, MaterializeInDestinationOp, ToTensorOp
 from xdsl_exir.lowering.arithmetic import SYMBOLS
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value
 from xdsl_exir.lowering.dispatches.outline import Outline
@@ -273,15 +271,12 @@ def copies(pairs: Sequence[tuple[Value, Value]], large: bool) -> FuncOp:
 def copy(pairs: Sequence[tuple[SSAValue, SSAValue]]) -> Operation:
     """A copy between memrefs of one shape; of several pairs element by element, so that what lies side by side is written together."""
     sources, targets = ([pair[at] for pair in pairs] for at in (0, 1))
+    if len(pairs) == 1:
+        return CopyOp(sources, targets, ())
     types = [value.type for value in (*sources, *targets) if isa(value.type, MemRefType[Attribute])]
     body = Block(arg_types=[type.element_type for type in types])
     body.add_op(YieldOp(*body.args[: len(pairs)]))
-    if len(pairs) > 1:
-        rank = types[0].get_num_dims()
-        map = AffineMapAttr(AffineMap.identity(rank))
-        parallel = [IteratorTypeAttr.parallel()] * rank
-        return GenericOp(sources, targets, Region(body), [map] * len(types), parallel)
-    sizes = DenseArrayBase.from_list(i32, [1, 1])  # xDSL's constructor takes no complex elements
-    return CopyOp.create(
-        operands=[*sources, *targets], regions=[Region(body)], properties={"operandSegmentSizes": sizes}
-    )
+    rank = types[0].get_num_dims()
+    map = AffineMapAttr(AffineMap.identity(rank))
+    parallel = [IteratorTypeAttr.parallel()] * rank
+    return GenericOp(sources, targets, Region(body), [map] * len(types), parallel)

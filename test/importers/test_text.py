@@ -58,3 +58,12 @@ def test_one_that_is_no_number() -> None:
 def test_refused(literal: str, message: str) -> None:
     with pytest.raises(LoadError, match=message):
         constant(literal)
+
+
+@pytest.mark.parametrize("kind", ["memref", "tensor"])
+def test_copies_of_complex_numbers(kind: str) -> None:
+    type = f"{kind}<2xcomplex<f64>>"
+    made, result = ("%2 = ", f" -> {type}") if kind == "tensor" else ("", "")
+    text = f"func.func @f(%0 : {type}, %1 : {type}) {{\n  {made}linalg.copy ins(%0 : {type}) outs(%1 : {type}){result}\n  func.return\n}}"
+    read = read_module(text, "text")
+    assert str(read_module(str(read), "text")) == str(read)

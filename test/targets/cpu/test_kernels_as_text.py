@@ -32,6 +32,7 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
     "max_pool2d": (lambda x: F.max_pool2d(x, 2), [IMAGE]),
     "conv2d": (lambda x, w: F.conv2d(x, w, padding=1), [IMAGE, (48, 32, 3, 3)]),
     "mm": (torch.mm, [(64, 128), (128, 96)]),
+    "fft": (lambda x: torch.fft.rfft(x.float(), 1024), [X]),
     "attention": (F.scaled_dot_product_attention, [(1, 2, 40, 32)] * 3),
 }
 
