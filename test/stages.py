@@ -33,6 +33,7 @@ from xdsl_exir.program import Program
 from xdsl_exir.tools.memory import live_bytes, rows_of
 
 BELOW = ("dispatches", "linalg", "buffers", "planned")
+TOLERANCE = 1e-4
 FIVE = ("mlp", "bert6", "llama8", "resnet18", "mobilenetv2")
 
 
@@ -115,13 +116,16 @@ def line(name: str, made: Any) -> tuple[str, bool]:
             wrong.append(f"{stage}: mlir-opt: {error}")
         now = xdsl_exir.compile(at).flat(arrays)
         worst, before = max(worst, apart(now, before)), now
-        if stage != "linalg" and apart(xdsl_exir.compile(at, "native").flat(arrays), native):
+        # MLIR's own loops, of which linalg is made, add in another order.
+        if apart(xdsl_exir.compile(at, "native").flat(arrays), native) > (
+            TOLERANCE if stage == "linalg" else 0
+        ):
             wrong.append(f"{stage}: compiled to other results than edge")
     wrong += written(edge, arrays, native)
     planned = edge.to("planned")
     kernels = sum(1 for op in planned.module.ops if isinstance(op, FuncOp) and KERNEL in op.attributes)
     arena, needed = peak(planned)
-    if worst > 1e-4:
+    if worst > TOLERANCE:
         wrong.append("stages differ")
     said = f"{name:28} {worst:8.1e}  kernels {kernels:3}  arena {arena} / {needed}  {', '.join(counts)}"
     return "  ".join([said, *wrong]), not wrong

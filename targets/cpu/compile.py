@@ -85,7 +85,7 @@ transform.named_sequence @direct(%module: !transform.any_op {{transform.readonly
   transform.yield
 }}
 transform.named_sequence @bufferize(%module: !transform.any_op {{transform.consumed}}) {{
-  %0 = transform.bufferization.one_shot_bufferize %module {{memcpy_op = "linalg.copy"}}
+  %0 = transform.bufferization.one_shot_bufferize %module {{allow_return_allocs_from_loops = true, memcpy_op = "linalg.copy"}}
     : (!transform.any_op) -> !transform.any_op
   transform.yield
 }}
