@@ -49,15 +49,6 @@ def with_element(builder: LinalgBuilder, into: Tensor, index: Dim, part: Tensor)
     return builder.insert(part, into, [index, *[0] * part.ndim])
 
 
-def kept(builder: LinalgBuilder, old: Tensor, new: Tensor) -> Tensor:
-    """What a turn of a loop carries on, in the buffer of what it was given: sizes that are not known are then those of one buffer, which loops over it see."""
-    made = new.value.owner
-    if isinstance(made, tensor.InsertSliceOp) and made.dest is old.value:
-        return new
-    typed = builder.retyped(new, old.shape)
-    return Tensor(builder.replace(old, typed), old.shape, old.dtype)
-
-
 class Regions:
     """Lowers the operations with regions of one function."""
 
@@ -141,8 +132,7 @@ class Regions:
         with self.inside(block) as inner:
             self.function.symbols[name] = block.args[0]
             now = [Tensor(arg, to.shape, to.dtype) for arg, to in zip(block.args[1:], carried, strict=True)]
-            after = turn(inner, Expr.symbol(name), now)
-            self.end(inner, [kept(inner, old, new) for old, new in zip(now, after, strict=True)], carried)
+            self.end(inner, turn(inner, Expr.symbol(name), now), carried)
         return self.results(scf.ForOp(start, stop, step, [value.value for value in carried], block), carried)
 
     def elements(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from xdsl.dialects import arith, cf, tensor
+from xdsl.dialects import arith, cf, scf, tensor
 from xdsl.dialects.builtin import FunctionType, IndexType, StringAttr, TensorType, UnitAttr, i8
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block
+from xdsl.ir import Attribute, Block
 from xdsl.rewriter import Rewriter
+from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
@@ -17,7 +18,7 @@ from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering.dispatch import Dispatches, Plan, symbol_places
 from xdsl_exir.lowering.dispatches.buffers import NAME, Value, value_for
-from xdsl_exir.lowering.dispatches.groups import LARGE, destination_style
+from xdsl_exir.lowering.dispatches.groups import LARGE, NESTED, destination_style
 from xdsl_exir.lowering.driver import Driver
 from xdsl_exir.lowering.preconditions import FLAG, before
 from xdsl_exir.transforms.fold_constants import Stored
@@ -100,12 +101,21 @@ def assertion(op: cf.AssertOp) -> OperatorOp:
     return check
 
 
+def has_nested_sizes(function: FuncOp) -> bool:
+    """Whether branches or loops hold tensors of sizes that are not known."""
+    nests = [op for op in function.walk() if isinstance(op, scf.ForOp | scf.IfOp | scf.WhileOp)]
+    made = [result.type for nest in nests for op in nest.walk() for result in op.results]
+    return any(isa(type, TensorType[Attribute]) and not type.has_static_shape() for type in made)
+
+
 def as_dispatch(function: FuncOp, plan: Plan, taken: list[Value]) -> FuncOp:
     """A copy of the method that takes the numbers first, and writes its tensors to its last arguments."""
     made = function.clone()
     made.attributes.clear()
     made.properties = {"sym_name": StringAttr(NAME), "function_type": made.function_type}
     made.attributes[LARGE] = UnitAttr()
+    if has_nested_sizes(made):
+        made.attributes[NESTED] = UnitAttr()
     block = made.body.block
     for arg in [arg for arg in block.args if isinstance(arg.type, IndexType)]:
         first = sum(isinstance(other.type, IndexType) for other in block.args[: arg.index])

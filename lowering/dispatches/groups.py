@@ -47,6 +47,8 @@ LARGE_SIZE = 1 << 15
 DIRECT = "direct"
 """The attribute of functions whose results may be computed in their destination. MLIR's eliminate-empty-tensors takes the
 destination of one result for what another is made of too, where both are one tensor with other elements written over: of one dtype, then."""
+NESTED = "nested"
+"""The attribute of functions with sizes that are computed in branches or loops, which MLIR's affine loops do not take."""
 WRITES = scf.ForOp | tensor.InsertSliceOp
 MOST = 128
 """Operators of a group, and their operands: MLIR's bufferization takes time that grows with more than a function's length."""

@@ -26,7 +26,7 @@ from xdsl_exir.lowering.bfloat16_bits import bfloat16_as_bits
 from xdsl_exir.lowering.cache import keep, kept
 from xdsl_exir.lowering.dispatch import Dispatches, Plan
 from xdsl_exir.lowering.dispatches.buffers import NAME
-from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE
+from xdsl_exir.lowering.dispatches.groups import DIRECT, LARGE, NESTED
 from xdsl_exir.lowering.distinct import say_distinct
 from xdsl_exir.lowering.driver import calls_of
 from xdsl_exir.lowering.expand_kernels import KERNEL, check_takes
@@ -67,6 +67,7 @@ GROUPS = (
         "func.func(test-math-polynomial-approximation)",
         "exp, tanh, erf and the like without calls, so that loops vectorize",
     ),
+    Pass("transform-interpreter{entry-point=nest}", "loops of sizes that branches and loops compute"),
     Pass("convert-linalg-to-affine-loops", "loops whose dependences are known"),
     Pass(
         "transform-interpreter{entry-point=parallelize}", "outermost loops without dependences run in threads"
@@ -87,6 +88,12 @@ transform.named_sequence @direct(%module: !transform.any_op {{transform.readonly
 transform.named_sequence @bufferize(%module: !transform.any_op {{transform.consumed}}) {{
   %0 = transform.bufferization.one_shot_bufferize %module {{allow_return_allocs_from_loops = true, memcpy_op = "linalg.copy"}}
     : (!transform.any_op) -> !transform.any_op
+  transform.yield
+}}
+transform.named_sequence @nest(%module: !transform.any_op {{transform.readonly}}) {{
+  %0 = transform.structured.match ops{{["func.func"]}} attributes {{{NESTED}}} in %module
+    : (!transform.any_op) -> !transform.any_op
+  %1 = transform.apply_registered_pass "convert-linalg-to-loops" to %0 : (!transform.any_op) -> !transform.any_op
   transform.yield
 }}
 transform.named_sequence @parallelize(%module: !transform.any_op {{transform.readonly}}) {{
