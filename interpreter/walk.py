@@ -5,7 +5,6 @@ A call of little work is not to take its time with looking up what stays the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,8 +21,6 @@ class Step(NamedTuple):
     """An operation of a block that is walked from the first to the last."""
 
     op: Operation
-    functions: Any
-    implementation: Callable[..., OpImplResult]
     operands: tuple[int, ...]
     """Which ones of the block's values, arguments first."""
     values: int
@@ -52,7 +49,7 @@ class ProgramInterpreter(Interpreter):
         if block not in self.steps:
             self.steps[block] = self.read(block)
         steps = self.steps[block]
-        if steps is not None and not self.listeners and len(args) == len(block.args):
+        if steps is not None and len(args) == len(block.args):
             return self.walk(steps, args)
         held: dict[SSAValue, Any] = dict(zip(block.args, args, strict=False))
         self._ctx = ScopedDict(outer, name=name, local_scope=held)
@@ -75,19 +72,14 @@ class ProgramInterpreter(Interpreter):
                 return None
             operands = tuple(places[value] for value in op.operands)
             places |= {value: len(places) + at for at, value in enumerate(op.results)}
-            functions, implementation = self._impls._impl_dict[type(op)]  # pyright: ignore[reportPrivateUsage]
-            steps.append(Step(op, functions, implementation, operands, len(places)))
+            steps.append(Step(op, operands, len(places)))
         return steps
 
     def walk(self, steps: list[Step], args: PythonValues) -> PythonValues:
         """Runs the steps of a block."""
         values = list(args)
-        for op, functions, implementation, operands, count in steps:
-            try:
-                result = implementation(functions, self, op, tuple([values[at] for at in operands]))
-            except Exception as error:
-                name_place(error, op)
-                raise
+        for op, operands, count in steps:
+            result = self._run_op(op, tuple([values[at] for at in operands]))
             if isinstance(result.terminator_value, ReturnedValues):
                 return result.terminator_value.values
             values += result.values
