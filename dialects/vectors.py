@@ -3,8 +3,7 @@
     CmpfOp.create(operands=[x, y], result_types=[VectorType(i1, [16])], properties=...)
 
 Names, operands and properties are MLIR's (https://mlir.llvm.org/docs/Dialects/), so the generic form is read by its tools. Those
-of arith take numbers as well. `dialects` gives the three dialects with these in the place of xDSL's, for a context that reads
-kernels back.
+of arith take numbers as well. This package's context reads them back (`upstream.Completed`).
 """
 
 from __future__ import annotations

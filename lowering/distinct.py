@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import MemRefType
 from xdsl.dialects.func import FuncOp
+from xdsl.dialects.linalg.ops import CopyOp
 from xdsl.dialects.memref import SubviewOp
 from xdsl.ir import SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def, var_operand_def, var_result_def
 from xdsl.traits import Pure
 
-from xdsl_exir.dialects.upstream import CopyOp, MaterializeInDestinationOp
+from xdsl_exir.dialects.upstream import MaterializeInDestinationOp
 
 MOST = 64
 """Pairs that are said of a function."""

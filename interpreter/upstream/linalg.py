@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import arith
+from xdsl.dialects.linalg import ops as linalg
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.interpreter import (
@@ -287,8 +288,12 @@ class LinalgFunctions(InterpreterFunctions):
     def run_fill(self, interpreter: Interpreter, op: FillOp, args: PythonValues) -> PythonValues:
         return written(op, *args)
 
+    @impl(linalg.CopyOp)
+    def run_copy(self, interpreter: Interpreter, op: linalg.CopyOp, args: PythonValues) -> PythonValues:
+        return written(op, *args)
+
     @impl(CopyOp)
-    def run_copy(self, interpreter: Interpreter, op: CopyOp, args: PythonValues) -> PythonValues:
+    def run_any_copy(self, interpreter: Interpreter, op: CopyOp, args: PythonValues) -> PythonValues:
         return written(op, *args)
 
 
@@ -320,7 +325,7 @@ NamedFunctions: Any = register_impls(
 """Implementations of operations that are loops, by a name or by what they say."""
 
 
-def written(op: FillOp | CopyOp, value: Any, output: Array) -> PythonValues:
+def written(op: FillOp | linalg.CopyOp, value: Any, output: Array) -> PythonValues:
     """A result that is a value all over, or memory that becomes it."""
     made = np.empty_like(output) if op.results else output
     made[...] = value

@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 from xdsl.dialects import cf
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.linalg.ops import CopyOp
 from xdsl.parser import Parser
+from xdsl.rewriter import Rewriter
 
 import xdsl_exir
 from xdsl_exir.errors import ExirError
@@ -273,6 +275,21 @@ def test_reductions(name: str, most: int, monkeypatch: pytest.MonkeyPatch) -> No
             continue
         found = run(generic(body, maps, types, 1, 3), *arrays, out)
         np.testing.assert_allclose(found, looped(turn, sizes, reads, out, arrays), rtol=1e-5, atol=1e-5)
+
+
+def test_copies_of_both_kinds() -> None:
+    """xDSL's, as its own passes make them, and ours, which text is read as."""
+    given = np.arange(3, dtype=np.float32)
+    text = "%0 = linalg.copy ins(%x : tensor<3xf32>) outs(%y : tensor<3xf32>) -> tensor<3xf32>"
+    module = parsed(
+        f"func.func @f(%x : tensor<3xf32>, %y : tensor<3xf32>) -> tensor<3xf32> {{ {text} func.return %0 : tensor<3xf32> }}"
+    )
+    [read] = [op for op in module.walk() if isinstance(op, CopyOp)]
+    for made in (read, CopyOp(read.inputs, read.outputs)):
+        if made is not read:
+            Rewriter.replace_op(read, made)
+        [copied] = run_function(make_interpreter(module), "f", (given, np.zeros_like(given)))
+        np.testing.assert_array_equal(copied, given)
 
 
 def test_gathered_elements() -> None:

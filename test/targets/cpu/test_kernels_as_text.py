@@ -16,6 +16,8 @@ from xdsl_exir.program import Program
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
+from modules import Function  # noqa: E402
+
 X, IMAGE = (20, 70), (1, 32, 8, 8)
 
 CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
@@ -37,15 +39,6 @@ CASES: dict[str, tuple[Callable[..., Any], list[tuple[int, ...]]]] = {
 }
 
 
-class Calling(torch.nn.Module):
-    def __init__(self, call: Callable[..., Any]):
-        super().__init__()
-        self.call = call
-
-    def forward(self, *args: Any) -> Any:
-        return self.call(*args)
-
-
 @pytest.mark.native
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
 @pytest.mark.parametrize("name", CASES)
@@ -53,7 +46,7 @@ def test_code_of_kernels_is_read_back(name: str, dtype: str, native_tools: None)
     torch.manual_seed(0)
     call, shapes = CASES[name]
     args = tuple(torch.randn(shape).to(getattr(torch, dtype)) for shape in shapes)
-    edge = xdsl_exir.from_exported_program(torch.export.export(Calling(call), args)).to_edge()
+    edge = xdsl_exir.from_exported_program(torch.export.export(Function(call), args)).to_edge()
     at = edge.to("kernels").verify()
     again = Program(read_module(str(at), name), at.state).verify()
     assert again.text(generic=True) == at.text(generic=True)
