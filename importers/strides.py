@@ -194,6 +194,16 @@ def viewed_by(node: g.Node, result: str) -> g.Ref | None:
     return viewed if isinstance(viewed, g.Ref) else None
 
 
+def seen_by(node: g.Node) -> g.Ref | None:
+    """The operand that a node makes to be seen in another way, as `transpose_` does; None if there is none."""
+    from xdsl_exir.importers.functionalize import mutation_of
+    from xdsl_exir.importers.nodes import is_known
+
+    mutation = mutation_of(node.target) if is_known(node.target) else None
+    source = node.inputs[0].value if mutation is not None and mutation.is_view else None
+    return source if isinstance(source, g.Ref) else None
+
+
 def written_by(node: g.Node, result: str) -> g.Ref | None:
     """The operand that a result of a node is, as what operators like `fill_` give; None if there is none."""
     from xdsl_exir.importers.functionalize import mutation_of
@@ -382,10 +392,16 @@ class _Rewriter(GraphRewriter):
             name: node for node in graph.nodes for output in node.outputs for name in g.references(output)
         }
 
+        self.became: dict[str, str] = {}
+        """Tensors that are seen in another way since, as after `transpose_`: the name that they have with it."""
+
     def of(self, graph: g.Graph) -> _Rewriter:
         return _Rewriter(graph, self.refused)
 
     def rewritten(self, node: g.Node) -> Iterator[g.Node]:
+        seen, [*results] = seen_by(node), node.outputs
+        if seen is not None and isinstance(results[0], g.Ref):
+            self.became[seen.name] = results[0].name
         if node.target in RESIZES:
             self.check_resize(node)
         if node.target not in VIEWS | SCATTERS:
@@ -399,7 +415,9 @@ class _Rewriter(GraphRewriter):
         if node.target in SCATTERS:
             views = [(source.name, meta := _written(meta))]
         else:
-            views = [(name, self.tensor(name)) for name in self.views_of_same_memory(source.name)]
+            views = [
+                (name, self.tensor(name)) for name in map(self.now, self.views_of_same_memory(source.name))
+            ]
         window = _Window.of(node, meta)
         if window.start == meta.storage_offset and any(
             map(self.is_empty_diagonal, (name for name, _ in views))
@@ -436,6 +454,12 @@ class _Rewriter(GraphRewriter):
         scattered = self.new_value(f"{node.name}_scattered", after)
         yield replace(node, outputs=(g.Ref(scattered),))
         yield permute(node, scattered, inverse(order), result.name)
+
+    def now(self, name: str) -> str:
+        """What a tensor is called by now."""
+        while name in self.became:
+            name = self.became[name]
+        return name
 
     def is_empty_diagonal(self, name: str) -> bool:
         node = self.producers.get(name)

@@ -31,7 +31,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from xdsl_exir.dialects import dtypes as dt
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.dtypes import Bool, Category, DType
 from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.dialects.upstream import CopyOp, ReshapeOp
 from xdsl_exir.errors import ExirError
@@ -153,6 +153,7 @@ class LinalgBuilder(IndexArithmetic):
             whole = complex(value)
             parts = [self.constant(part, PARTS[dtype]) for part in (whole.real, whole.imag)]
             return self.add(CreateOp(parts[0], parts[1], complex_type(dtype)))
+        value = bool(value) if dtype is Bool else value
         assert not isinstance(value, complex)
         type = storage_type(dtype)
         if isinstance(type, AnyFloat):

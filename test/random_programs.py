@@ -738,6 +738,7 @@ MACHINES = {
         lambda value: 0 in value.stride(),
         "along a dimension that is expanded PyTorch reads beyond memory",
     ),
+    r"\bmode\(|'mode'": (torch.isnan, "what equal neighbours are once elements are sorted, NaN among them"),
     r"\bsgn": (
         lambda value: value.is_complex() & ~torch.isfinite(value),
         "NaN in both parts, or in one where vectors divide them",
@@ -752,7 +753,7 @@ MACHINES = {
 
 def guard_machines(expression: str, values: dict[str, Any]) -> None:
     """Refuses calls that have no one result: `MACHINES`."""
-    given = [v for n in re.findall(r"\bv\d+\b", expression) if isinstance(v := values[n], torch.Tensor)]
+    given = [v for n in re.findall(r"\bv\d+\b", expression) if isinstance(v := values.get(n), torch.Tensor)]
     for pattern, (is_such, reason) in MACHINES.items():
         if re.search(pattern, expression) and any(bool(torch.as_tensor(is_such(v)).any()) for v in given):
             raise ValueError(reason)
@@ -821,6 +822,8 @@ def evaluate(
     all that is computed from what a step casts or makes is of float64 too."""
     values: dict[str, Any] = NAMES | dict(zip((input.name for input in program.inputs), inputs, strict=True))
     for number, step in enumerate(program.steps):
+        if noise is None and not wide:
+            guard_machines(step.text, values)
         exec(compiled(step.text), values)
         if wide:
             made = {name: values[name] for name in step.makes}

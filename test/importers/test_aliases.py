@@ -218,6 +218,13 @@ def views_in_place(m: Any, x: Any) -> Any:
     return y, z
 
 
+def memory_of_a_tensor_that_is_seen_otherwise_since(m: Any, x: Any) -> Any:
+    y = x.clone()
+    z = y.as_strided((), ())
+    y.transpose_(0, 1)
+    return z.as_strided((3,), (1,)), z.as_strided((2, 2), (1, 3)), y
+
+
 def same_tensor(m: Any, x: Any) -> Any:
     y = x.reshape(1, 6).clone()
     z = torch.dropout(y, 0.5, False).to(y.dtype).contiguous()
@@ -396,6 +403,7 @@ PROGRAMS: dict[Forward, dict[str, torch.Tensor]] = {
         forward: {}
         for forward in (
             *(arange_out, bernoulli_broadcast, logical_not_by_strides, views_in_place, same_tensor, expanded),
+            memory_of_a_tensor_that_is_seen_otherwise_since,
             *(
                 meshgrid,
                 conjugates,

@@ -109,6 +109,7 @@ def test_empty_and_0_dim():
             ("aten.select.int", (EMPTY, 0, 1), {}),
             ("aten.cat", ([EMPTY, EMPTY], 1), {}),
             ("aten.constant_pad_nd", (EMPTY, [0, 0, 1, 0], 3.5), {}),
+            ("aten.constant_pad_nd", (torch.zeros(2, dtype=torch.bool), [1, 0], 1j), {}),
             ("aten.as_strided", (EMPTY, [0, 2], [1, 1]), {}),
             ("aten.expand", (SCALAR, [0, 2]), {}),
             ("aten.squeeze.dims", (SCALAR, [-1]), {}),
