@@ -96,11 +96,14 @@ class Regions:
         """A predicate as i1."""
         if isinstance(value.type, SymBoolType):
             condition = value.type.data
-            number = builder.size(condition if isinstance(condition, Expr) else int(condition))
-            return builder.add(arith.CmpiOp(number, builder.size(0), "ne"))
+            return self.condition(builder, condition if isinstance(condition, Expr) else int(condition))
         given = self.function.values[value]
         element = tensor.ExtractOp(given.value, [builder.size(0)] * given.ndim, storage_type(given.dtype))
         return builder.add(arith.CmpiOp(builder.add(element), builder.constant(False, given.dtype), "ne"))
+
+    def condition(self, builder: LinalgBuilder, holds: Dim) -> SSAValue:
+        """Whether a number is not 0, as i1."""
+        return builder.add(arith.CmpiOp(builder.size(holds), builder.size(0), "ne"))
 
     def end(self, builder: LinalgBuilder, values: Sequence[Tensor], like: Sequence[Tensor]) -> None:
         """Ends a block with values in the types of others."""

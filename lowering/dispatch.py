@@ -25,8 +25,7 @@ from xdsl.utils.hints import isa
 from xdsl_exir.dialects import control_flow as cf
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.dtypes import Category, DType
-from xdsl_exir.dialects.expr import Dim, Expr, condition_text, prod, provably
-from xdsl_exir.dialects.meta import as_meta, assumptions, infer_result_types
+from xdsl_exir.dialects.expr import Dim, Expr, prod, provably
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.signature import (
     OUTPUT,
@@ -42,7 +41,7 @@ from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tens
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.exchange.tensor_data import TensorData
 from xdsl_exir.locations import location_text
-from xdsl_exir.lowering.dispatches.assertions import ASSERTIONS, UNCHECKED
+from xdsl_exir.lowering.dispatches.assertions import asserted, assumed
 from xdsl_exir.lowering.dispatches.boundaries import Boundaries, Formed
 from xdsl_exir.lowering.dispatches.buffers import (
     ALIGNMENT,
@@ -64,10 +63,12 @@ from xdsl_exir.lowering.dispatches.views import expanded, is_view, permuted, vie
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.kernel import Kernel
+from xdsl_exir.lowering.reads import obstacle_to_reads, ranges_of_reads, reads_of
 from xdsl_exir.lowering.sizes import solve, typical
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.transforms.fold_constants import Folding
 from xdsl_exir.transforms.forget_sizes import is_number
+from xdsl_exir.transforms.numbers_to_tensors import is_item
 
 __all__ = ["ALIGNMENT", "NAME", "Array", "Buffer", "Dispatches", "Plan", "Planner", "Value"]
 
@@ -151,6 +152,8 @@ class Planner:
         self.bounds = ranges_of(function)
         """What symbols are said to be, whether that is checked or not."""
         self.guards = guards_of(function)
+        self.read_from: list[SSAValue] = []
+        """The elements that the plan's reads are, in order."""
         self.regions = Regions(self)
         returned = function.get_return_op()
         assert returned is not None
@@ -162,7 +165,9 @@ class Planner:
         blocking = [
             Unsupported(op.name, reason, location_text(op))
             for op in self.function.walk()
-            if not self.is_constant(op) and not self.target.takes(op) and (reason := obstacle(op)) is not None
+            if not self.is_constant(op)
+            and not self.target.takes(op)
+            and (reason := self.obstacle(op)) is not None
         ]
         blocking = blocking or [
             Unsupported(symbol, "a symbol that is no size of an input")
@@ -183,6 +188,10 @@ class Planner:
         self.plan.driver = self.driver.function(name, list(self.plan.symbols))
         return self.plan
 
+    def obstacle(self, op: Operation) -> str | None:
+        """Why an operation cannot be lowered; None where it can."""
+        return obstacle_to_reads(op, self.plan.reads) if self.plan.reads else obstacle(op)
+
     def block(self, block: Block) -> None:
         """Makes dispatches of all that is in a block."""
         for op in block.ops:
@@ -196,11 +205,16 @@ class Planner:
         self.flush()
 
     def operator(self, op: OperatorOp) -> None:
-        """Makes a dispatch of an operator, or lets it wait for its group."""
-        self.assertion(op)
-        self.assumption(op)
-        if is_number(op) or is_view(op) or not op.results:
-            return  # part of sizes; made when asked for
+        """Keeps what an operator asks of symbols, and does what it does."""
+        for condition, message in (*asserted(op), *assumed(op)):
+            self.require(condition, message)
+        if is_item(op):
+            self.read(op)
+        elif not (is_number(op) or is_view(op)) and op.results:
+            self.compute(op)  # all others are parts of sizes, or made when asked for
+
+    def compute(self, op: OperatorOp) -> None:
+        """Makes a dispatch of what an operator computes, or lets it wait for its group."""
         self.driver.source = op
         if op in self.updates.operators:
             update(self, op)
@@ -214,6 +228,15 @@ class Planner:
         self.plan.symbols = symbol_places(self.function.function_type.inputs.data)
         for symbol in self.plan.symbols:
             self.driver.symbol(symbol)
+        self.plan.reads = self.driver.most = reads_of(self.function, self.constants)
+        self.ranges |= ranges_of_reads(self.plan.reads)
+        self.bounds |= ranges_of_reads(self.plan.reads)
+
+    def read(self, op: OperatorOp) -> None:
+        """Makes a number in memory a symbol."""
+        (element,), (number,) = op.operands, op.results
+        self.driver.read(str(sizes_of([number])[0]), self.value(element))
+        self.read_from.append(element)
 
     def unknown_symbols(self) -> set[str]:
         """Symbols that values' types name and no input says."""
@@ -221,7 +244,7 @@ class Planner:
         values = [arg for block in blocks for arg in block.args]
         values += [result for block in blocks for op in block.ops for result in op.results]
         sizes = [size for value in values if is_tensor_type(value.type) for size in meta_of(value).shape]
-        return free_symbols(sizes) - self.plan.symbols.keys()
+        return free_symbols(sizes) - self.plan.symbols.keys() - self.plan.reads.keys()
 
     def is_large(self, values: Sequence[Value]) -> bool:
         """Whether there are values with many elements, symbolic sizes taken to be typical."""
@@ -230,27 +253,6 @@ class Planner:
     def usual(self, size: Dim) -> float:
         """What a size is, symbols taken to be typical."""
         return typical(size, self.bounds)
-
-    def assertion(self, op: OperatorOp) -> None:
-        """Keeps what an operator asserts about symbols, unless it holds for all their values."""
-        name = op.SPEC.qualified_name
-        takes_numbers = any(isinstance(operand.type, SymType) for operand in op.operands)
-        if name not in ASSERTIONS or not (takes_numbers or name in UNCHECKED or not op.results):
-            return
-        arguments = op.arguments(lambda value: as_meta(value.type))
-        out = [meta_of(result) for result in op.results if is_tensor_type(result.type)]
-        for condition, message in ASSERTIONS[name](**arguments, out=out):
-            self.require(condition, message)
-
-    def assumption(self, op: OperatorOp) -> None:
-        """Keeps what the shape rule of an operator takes to hold of symbols: PyTorch traces some without a guard, and kernels would
-        read memory that is not there."""
-        if not free_symbols(sizes_of(op.operands)):
-            return
-        with assumptions() as assumed:
-            infer_result_types(op.SPEC, op.arguments(lambda value: as_meta(value.type)))
-        for condition in assumed:
-            self.require(condition, f"{op.SPEC.qualified_name}: not {condition_text(condition)}")
 
     def require(self, condition: Dim, message: str) -> None:
         """Keeps what has to hold of a call's symbols, unless it does for all their values."""
@@ -486,6 +488,8 @@ class Planner:
                 self.plan.updates[position] = self.input_of(self.updates.results[position])
             else:
                 self.output(operand, value, self.orders.get(position))
+        for element in self.read_from:
+            self.output(element, self.contiguous(self.value(element)), None)
 
     def input_of(self, argument: SSAValue) -> int:
         """Which of the driver's inputs an argument is."""

@@ -3,7 +3,7 @@
 Its arguments are the program's symbols, then pointers: inputs, constants, outputs. What lies in between is `memref.alloc`, which
 `plan-memory` makes parts of an arena. Tensors that are views of others are `memref.reinterpret_cast`s, branches and loops are
 `scf`. Sizes are computed from the symbols in one place, at the top, as `index` values; only what depends on the turn of a loop
-is computed inside it.
+is computed inside it, and what depends on a size that is read out of memory (`memref.load`, `lowering.reads`) behind that.
 
 What of symbolic sizes a pass has to know is said in attributes of upstream operations, in words that need no dialect of ours:
 `exir.symbols` (the symbols among a function's arguments, in order), `exir.bytes` (the bytes of an allocation, as an expression of them) and
@@ -41,6 +41,7 @@ from xdsl_exir.dialects.sizes import is_static
 from xdsl_exir.lowering.arithmetic import SYMBOLS as SYMBOLS
 from xdsl_exir.lowering.arithmetic import SizesOf
 from xdsl_exir.lowering.dispatches.buffers import ALIGNMENT, Buffer, Value, memref_type
+from xdsl_exir.lowering.reads import Most, at_most
 from xdsl_exir.lowering.tensors import storage_type
 
 BYTES, TYPICAL = "exir.bytes", "exir.typical"
@@ -65,8 +66,8 @@ def size_in(attr: Attribute | None) -> Dim | None:
             return None
 
 
-class Turn(SizesOf):
-    """Computes what depends on the turn of a loop, where it is used."""
+class Inner(SizesOf):
+    """Computes what depends on the turn of a loop, or on what is read, where it is used."""
 
     def __init__(self, driver: Driver):
         super().__init__(driver.block, driver.sizes.symbols)
@@ -93,8 +94,10 @@ class Driver:
         """What is passed, in the order of the function's arguments."""
         self.views: dict[Value, SSAValue] = {}
         """What is known where operations are added."""
-        self.turns: set[str] = set()
-        """Symbols that loops count with."""
+        self.inner: set[str] = set()
+        """Symbols that are known from somewhere on: what loops count with, and what is read."""
+        self.most: Most = {}
+        """What symbols that are read are at most."""
 
     def function(self, name: str, symbols: Sequence[str]) -> func.FuncOp:
         """The driver, when all is in it."""
@@ -142,7 +145,9 @@ class Driver:
             },
         )
         if dynamic:
-            op.attributes |= {BYTES: as_attribute(value.buffer.nbytes), TYPICAL: IntegerAttr(typical, i64)}
+            nbytes = at_most(value.buffer.nbytes, self.most)
+            usual = nbytes if isinstance(nbytes, int) else typical
+            op.attributes |= {BYTES: as_attribute(nbytes), TYPICAL: IntegerAttr(usual, i64)}
         self.add_for_source(op)
         value.buffer.memory = op.memref
         self.views[Value(value.buffer, shape, value.dtype)] = op.memref
@@ -176,8 +181,8 @@ class Driver:
 
     def index(self, size: Dim) -> SSAValue:
         """A size."""
-        if self.turns and isinstance(size, Expr) and size.free_symbols() & self.turns:
-            return Turn(self).index(size)
+        if self.inner and isinstance(size, Expr) and size.free_symbols() & self.inner:
+            return Inner(self).index(size)
         return self.sizes.index(size)
 
     def view(self, value: Value) -> SSAValue:
@@ -204,6 +209,15 @@ class Driver:
         """Calls a dispatch."""
         operands = [*(self.sizes.symbols[symbol] for symbol in symbols), *map(self.view, arguments)]
         self.add_for_source(func.CallOp.create(operands=operands, properties={"callee": SymbolRefAttr(name)}))
+
+    def read(self, symbol: str, element: Value) -> None:
+        """Makes what one element of memory is, now, a symbol."""
+        number = memref.LoadOp.get(self.view(element), [])
+        index = arith.IndexCastOp(number.res, IndexType())
+        self.add(number)
+        self.add(index)
+        self.inner.add(symbol)
+        self.sizes.symbols[symbol] = index.result
 
     def predicate(self, predicate: Predicate) -> SSAValue:
         """A predicate's i1."""
@@ -232,7 +246,7 @@ class Driver:
         """`for turn in range(count)`."""
         body = Block(arg_types=[IndexType()])
         self.add(scf.ForOp(self.index(0), self.index(count), self.index(1), [], body))
-        self.turns.add(turn)
+        self.inner.add(turn)
         self.sizes.symbols[turn] = body.args[0]
         with self.inside(body):
             yield

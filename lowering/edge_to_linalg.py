@@ -1,8 +1,8 @@
 """`edge-to-linalg`: an edge program as linalg on tensors, in upstream dialects only.
 
 Functions keep their names and their arguments' order; types are converted (`linalg.lowered_type`). A symbol is an argument of
-type index, or read from an argument that has it as a size; numbers whose type says their value are lowered to nothing.
-What the program asserts about symbols is its caller's to check, about tensors' elements a `cf.assert` (outside of regions). Everything that cannot be lowered is reported at once, before anything is changed.
+type index, read from an argument that has it as a size, or extracted from a tensor; numbers whose type says their value are lowered to nothing.
+What the program asserts about symbols is its caller's to check, about what it extracts and about tensors' elements a `cf.assert` (outside of regions). Everything that cannot be lowered is reported at once, before anything is changed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xdsl_exir.dialects.ancestry import descent_of
 from xdsl_exir.dialects.backend import DelegateOp, DispatchOp, YieldOp
 from xdsl_exir.dialects.dtypes import BY_MLIR_TYPE, Bool, Category
 from xdsl_exir.dialects.exir import ConstantOp, RefineOp
-from xdsl_exir.dialects.expr import Dim, Expr, linear
+from xdsl_exir.dialects.expr import Dim, Expr, linear, provably
 from xdsl_exir.dialects.meta import as_meta, same_shape
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of, symbols_of
@@ -34,14 +34,17 @@ from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
 from xdsl_exir.lowering import LOWERINGS
 from xdsl_exir.lowering.control_flow import Regions
+from xdsl_exir.lowering.dispatches.assertions import asserted, assumed
+from xdsl_exir.lowering.index_ranges import range_of
 from xdsl_exir.lowering.linalg import LinalgBuilder
 from xdsl_exir.lowering.named import NamedBuilder
 from xdsl_exir.lowering.preconditions import all_true, before, is_assertion, raise_assertions
-from xdsl_exir.lowering.preparation import PLAIN
+from xdsl_exir.lowering.preparation import COUNTED, PLAIN
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.lowering.sizes import Sizes, is_computable
 from xdsl_exir.lowering.tensors import Tensor, lowered_type, storage_type, tensor_of
 from xdsl_exir.transforms.forget_sizes import is_number
+from xdsl_exir.transforms.numbers_to_tensors import is_item
 from xdsl_exir.transforms.partition import inline_dispatches
 from xdsl_exir.transforms.unflatten import inline_modules, is_private
 
@@ -158,10 +161,18 @@ def obstacles(module: ModuleOp) -> list[Unsupported]:
     """Everything in a module that cannot be lowered; of what is in a delegate only that."""
     found: list[Unsupported] = []
     for op in module.walk():
-        reason = None if isinstance(op.parent_op(), DelegateOp) or is_flag(op) else obstacle(op)
+        handled = isinstance(op.parent_op(), DelegateOp) or is_flag(op) or is_read(op)
+        reason = None if handled else obstacle(op)
         if reason is not None:
             found.append(Unsupported(op.name, reason, location_text(op)))
     return found
+
+
+def is_read(op: Operation) -> bool:
+    """Whether an operation reads a whole number out of memory as a symbol of its own, outside of regions."""
+    if not is_item(op) or not isinstance(op.parent_op(), FuncOp):
+        return False
+    return is_symbol(sizes_of(op.results)[0]) and meta_of(op.operands[0]).dtype.category is Category.INT
 
 
 def with_flags(block: Block) -> None:
@@ -188,6 +199,8 @@ class FunctionLowering:
         self.regions = Regions(self)
         self.values: dict[SSAValue, Tensor] = {}
         self.symbols: dict[str, SSAValue] = {}
+        self.read: dict[str, tuple[int | None, int | None]] = {}
+        """Symbols that are read out of memory, and between which numbers, both included, they are known to be."""
         self.location = function.location
 
     def builder(self) -> LinalgBuilder:
@@ -261,9 +274,12 @@ class FunctionLowering:
         match op:
             case _ if is_number(op):
                 pass
+            case OperatorOp() if is_read(op):
+                self.extract(op)
             case OperatorOp() if is_flag(op):
                 self.assertion(builder, op)
             case OperatorOp():
+                self.conditions(builder, op)
                 for result, value in zip(op.results, self.operator(builder, op), strict=True):
                     self.values[result] = value
             case ConstantOp():
@@ -297,6 +313,24 @@ class FunctionLowering:
             assert agrees, f"lowering of {op.name} gives {value.dtype}{list(value.shape)} for {result.type}"
             typed.append(builder.retyped(value, meta.shape))
         return typed
+
+    def extract(self, op: OperatorOp) -> None:
+        """Makes an element of a tensor a symbol."""
+        element, symbol = self.values[op.operands[0]], str(sizes_of(op.results)[0])
+        place = [self.number(0)] * element.ndim
+        number = self.index(tensor.ExtractOp(element.value, place, storage_type(element.dtype)))
+        self.symbols[symbol] = self.index(arith.IndexCastOp(number, IndexType()))
+        low, end = range_of(op.operands[0], {})
+        self.read[symbol] = low, end - 1 if isinstance(end, int) else None
+
+    def conditions(self, builder: LinalgBuilder, op: OperatorOp) -> None:
+        """What an operator asserts, or takes to hold, of symbols that were read."""
+        if not self.read or not symbols_of(sizes_of(op.operands)) & self.read.keys():
+            return
+        for condition, message in (*asserted(op), *assumed(op)):
+            of_read = isinstance(condition, Expr) and condition.free_symbols() & self.read.keys()
+            if of_read and not provably(condition, self.read):
+                self.insert(upstream_cf.AssertOp(self.regions.condition(builder, condition), message))
 
     def assertion(self, builder: LinalgBuilder, op: OperatorOp) -> None:
         """One Bool is set. (Native code of ours has no such operation: its caller looks, `lowering.checks`.)"""
@@ -349,6 +383,8 @@ class EdgeToLinalg(ModulePass):
             inline_modules(op)
         inline_dispatches(op)
         PLAIN.apply(ctx, op)
+        if any(obstacle_of_sizes(inner) for inner in op.walk()):
+            COUNTED.apply(ctx, op)
         for function in op.ops:
             assert isinstance(function, FuncOp)
             with_flags(function.body.block)

@@ -21,6 +21,8 @@ from xdsl_exir.dialects.meta import numel
 from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.tensors import SymIntType, is_value
 from xdsl_exir.transforms.fold_constants import Array
+from xdsl_exir.transforms.matching import made_by
+from xdsl_exir.transforms.numbers_to_tensors import is_item
 
 Known: TypeAlias = Mapping[SSAValue, Array]
 """Arrays of what is the same in all calls."""
@@ -209,7 +211,28 @@ def _second(given: Mapping[str, Any], of: Callable[[SSAValue], Range], result: i
     return _position(given, of, result) if result == 1 else (None, None)
 
 
+def _count(given: Mapping[str, Any], of: Callable[[SSAValue], Range], result: int) -> Range:
+    """How many of all elements are set."""
+    flags = meta(given["self"])
+    return (0, numel(flags.shape) + 1) if flags.dtype is dt.Bool and not given["dim"] else (None, None)
+
+
+def _places(given: Mapping[str, Any], of: Callable[[SSAValue], Range], result: int) -> Range:
+    """Where elements along one dimension are set: of as many as there are, none is missing."""
+    flags, size = given["self"], given["size"]
+    item = size.owner if is_value(size) else None
+    count = (
+        made_by(item.operands[0], "aten.sum.dim_IntList")
+        if isinstance(item, OperatorOp) and is_item(item)
+        else None
+    )
+    counted = count is not None and count.operands[0] is flags and meta(flags).ndim == 1
+    return (0, meta(flags).shape[0]) if counted else (None, None)
+
+
 RANGES: Mapping[str, Rule] = {
+    "aten.sum.dim_IntList": _count,
+    "aten.nonzero_static": _places,
     "aten.arange.start_step": _arange,
     "aten.clamp": _clamp,
     "aten.remainder.Tensor": _remainder,

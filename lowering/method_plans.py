@@ -1,10 +1,11 @@
 """How a method is called whose driver takes memory (`lowering.driver`), kept in attributes of the driver that need no dialect of ours.
 
     exir.signature    the method as it was at edge
-    exir.plan         {inputs = [...], constants = [...], copies = [...], updates = [...], conditions = [...], checks = [...]}
+    exir.plan         {inputs = [...], constants = [...], copies = [...], updates = [...], conditions = [...], checks = [...], reads = [...]}
 
 `inputs` are the positions of the method's arguments that the driver takes, behind its symbols; `constants` the names, in the program's state, of
-the arrays that it takes next; `copies` and `updates` are `Plan`'s, `conditions` its checks of symbols; `checks` are the operators that look at the last results (`lowering.checks`).
+the arrays that it takes next; `copies` and `updates` are `Plan`'s, `conditions` its checks of symbols; `checks` are the operators that look at the last results (`lowering.checks`),
+before `reads`, the symbols that it reads, each with what it is at most (`lowering.reads`): said where there are some.
 All else the signature says.
 """
 
@@ -30,6 +31,7 @@ from xdsl_exir.lowering.dispatches.buffers import Array, Buffer, Plan, Value, va
 from xdsl_exir.lowering.driver import as_attribute, size_in
 from xdsl_exir.lowering.plan_memory import arena_bytes_of, is_planned
 from xdsl_exir.lowering.pools import arenas_of
+from xdsl_exir.lowering.reads import READ
 from xdsl_exir.lowering.signatures import keep_signature
 from xdsl_exir.program import State, signature_of
 
@@ -38,7 +40,7 @@ def words(*values: Attribute) -> ArrayAttr[Attribute]:
     return ArrayAttr(values)
 
 
-PARTS = ("inputs", "constants", "copies", "updates", "conditions", "checks")
+PARTS = ("inputs", "constants", "copies", "updates", "conditions", "checks", "reads")
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def keep_plan(call: PlannedCall, method: FuncOp, state: State) -> None:
         for at, source in plan.copies
     ]
     conditions = [words(as_attribute(condition), StringAttr(message)) for condition, message in plan.checks]
+    reads = [words(StringAttr(symbol), as_attribute(most)) for symbol, most in plan.reads.items()]
     driver.attributes[PLAN] = DictionaryAttr(
         {
             "inputs": words(*(IntegerAttr(position, i64) for position in call.passed)),
@@ -73,6 +76,7 @@ def keep_plan(call: PlannedCall, method: FuncOp, state: State) -> None:
             "updates": words(*(words(*map(as_attribute, pair)) for pair in plan.updates.items())),
             "conditions": words(*conditions),
             "checks": words(*(StringAttr(check_text(check)) for check in call.checks)),
+            **({"reads": words(*reads)} if reads else {}),
         }
     )
     keep_signature(method, driver)
@@ -109,6 +113,12 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> PlannedCall:
             plan.numbers[position] = type.data
         elif is_tensor_type(type) and position not in plan.updates:
             plan.outputs.append(value_for(tensor_meta(type)))
+    for symbol, most in map(pair_in, parts["reads"]):
+        size = size_in(most)
+        if size is None or not isinstance(symbol, StringAttr):
+            raise LoadError(f"{PLAN} of '{name}': {most} is nothing that a size is at most")
+        plan.reads[symbol.data] = size
+        plan.outputs.append(value_for(READ))
 
     def constant(attr: Attribute) -> TensorData:
         if not isinstance(attr, StringAttr) or attr.data not in state:
@@ -134,7 +144,7 @@ def plan_of(driver: FuncOp, state: Mapping[str, TensorData]) -> PlannedCall:
 
 def list_in(said: DictionaryAttr, key: str, name: str) -> Sequence[Attribute]:
     """A list of such an attribute. Raises `LoadError` where there is none."""
-    found = said.data.get(key)
+    found = said.data.get(key, words() if key == "reads" else None)
     if not isa(found, ArrayAttr[Attribute]):
         raise LoadError(f"{PLAN} of '{name}' has no list '{key}'")
     return found.data

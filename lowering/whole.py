@@ -13,6 +13,7 @@ from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
 from xdsl_exir.dialects.operator import OperatorOp
+from xdsl_exir.dialects.sizes import sizes_of, symbols_of
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
 from xdsl_exir.locations import location_text
@@ -37,6 +38,12 @@ def plan_whole(
     plan.symbols = symbol_places(signature.function_type.inputs.data)
     for symbol in plan.symbols:
         driver.symbol(symbol)
+    unknown = (
+        symbols_of(sizes_of(Block(arg_types=signature.function_type.outputs).args)) - plan.symbols.keys()
+    )
+    if unknown:
+        reason = "a result has a size that the program reads: native code is made of it as it was at edge"
+        raise UnsupportedError([Unsupported(symbol, reason) for symbol in sorted(unknown)])
     tensors = {
         position: value_for(tensor_meta(arg.type))
         for position, arg in enumerate(args)

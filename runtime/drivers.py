@@ -19,9 +19,9 @@ from xdsl.interpreter import Interpreter
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xdsl_exir.dialects.expr import Dim, Expr
+from xdsl_exir.dialects.expr import Dim, Expr, prod
 from xdsl_exir.dialects.operator import OperatorOp
-from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.dialects.sizes import is_static, symbols_of
 from xdsl_exir.errors import ExirError, Unsupported, UnsupportedError
 from xdsl_exir.exchange.arrays import aligned_bytes
 from xdsl_exir.interpreter.generator import Generator
@@ -35,6 +35,7 @@ from xdsl_exir.lowering.method_plans import PlannedCall, plan_of
 from xdsl_exir.lowering.plan_memory import is_planned
 from xdsl_exir.lowering.pools import arenas_of
 from xdsl_exir.lowering.preconditions import ASSERT
+from xdsl_exir.lowering.reads import at_most
 from xdsl_exir.lowering.sizes import solve, static
 from xdsl_exir.program import Program
 from xdsl_exir.transforms.stages import stage_of
@@ -52,9 +53,9 @@ class Frame:
     """What the values of a program's symbols say about a call."""
 
     outputs: Sequence[tuple[tuple[int, ...], Any]]
-    """Shapes and NumPy dtypes of the results."""
+    """Shapes and NumPy dtypes of the results; as vectors, as long as they may be at most, where their sizes are read."""
     apart: Sequence[tuple[int, Any]]
-    """Results that are no outputs, by position, the first ones first: numbers, and inputs that are written to."""
+    """Results that are no outputs, by position, the first ones first: numbers (expressions of those that are read), and inputs that are written to."""
     arena_bytes: int
 
 
@@ -65,8 +66,16 @@ class PlannedMethod(ABC):
         self.plan = plan
         self.checks = checks
         """What looks at the last results, which are there for it alone."""
-        self.returned = len(plan.outputs) - sum(len(check.operands) for check in checks)
+        self.returned = len(plan.outputs) - sum(len(check.operands) for check in checks) - len(plan.reads)
         """How many results come before those."""
+        self.cuts = [
+            (at, value)
+            for at, value in enumerate(plan.outputs)
+            if symbols_of(value.shape) & plan.reads.keys()
+        ]
+        """Results whose sizes are read, by position."""
+        self.late = [check for check in plan.checks if symbols_of(check[:1]) & plan.reads.keys()]
+        """What is asserted about what is read."""
         self.passed = passed
         """Positions, among the method's arguments, of those that the driver takes."""
         self.updated = [passed[at] for at in plan.updates.values()]
@@ -92,6 +101,7 @@ class PlannedMethod(ABC):
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
         outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
         self.drive(symbols, inputs, outputs, frame.arena_bytes)
+        known = self.cut(symbols, outputs)
         self.repeat(inputs, outputs)
         self.turn(outputs)
         looked_at = iter(outputs[self.returned :])
@@ -107,8 +117,24 @@ class PlannedMethod(ABC):
                 raise
         results: list[Any] = outputs
         for position, given in frame.apart:
-            results.insert(position, inputs[given.at] if isinstance(given, Updated) else given)
+            given = inputs[given.at] if isinstance(given, Updated) else evaluated(given, known)
+            results.insert(position, given)
         return results
+
+    def cut(self, symbols: Sequence[int], outputs: list[Array]) -> Mapping[str, int]:
+        """Takes what was read off the outputs, and makes those whose sizes it says as long as it says. What symbols are then.
+
+        Raises `AssertionFailed` where what is read breaks what the program asserts."""
+        first = len(outputs) - len(self.plan.reads)
+        names, values = (*self.plan.symbols, *self.plan.reads), (*symbols, *map(int, outputs[first:]))
+        known = dict(zip(names, values, strict=True))
+        del outputs[first:]
+        for condition, message in self.late:
+            if not evaluated(condition, known):
+                raise AssertionFailed(message)
+        for at, value in self.cuts:
+            outputs[at] = beginning(outputs[at], [int(evaluated(size, known)) for size in value.shape])
+        return known
 
     def repeat(self, inputs: Sequence[Array], outputs: Sequence[Array]) -> None:
         """Writes the outputs that no dispatch makes."""
@@ -134,13 +160,23 @@ class PlannedMethod(ABC):
         def number(size: Dim) -> int:
             return int(evaluated(size, symbols))
 
+        reads, late = self.plan.reads, dict(self.late)
         for condition, message in self.plan.checks:
-            if not number(condition):
+            if condition not in late and not number(condition):
                 raise AssertionFailed(message)
+        shapes = [value.shape for value in self.plan.outputs]
+        for at, value in self.cuts:
+            shapes[at] = (at_most(prod(value.shape), reads),)
         frame = Frame(
-            [(tuple(map(number, value.shape)), value.dtype.numpy) for value in self.plan.outputs],
+            [
+                (tuple(map(number, shape)), value.dtype.numpy)
+                for shape, value in zip(shapes, self.plan.outputs, strict=True)
+            ],
             sorted(
-                [(position, evaluated(size, symbols)) for position, size in self.plan.numbers.items()]
+                [
+                    (position, size if symbols_of([size]) & reads.keys() else evaluated(size, symbols))
+                    for position, size in self.plan.numbers.items()
+                ]
                 + [(position, Updated(at)) for position, at in self.plan.updates.items()],
                 key=lambda each: each[0],
             ),
@@ -153,6 +189,13 @@ class PlannedMethod(ABC):
             self.frames.clear()
         self.frames[values] = frame
         return frame
+
+
+def beginning(room: Array, shape: Sequence[int]) -> Array:
+    """The first elements of a vector, in a shape. They are copied if most of the vector is not among them: nobody else needs that."""
+    count = math.prod(shape)
+    held = room[:count]
+    return (held.copy() if 2 * count < room.size else held).reshape(shape)
 
 
 def evaluated(size: Dim, symbols: Mapping[str, int]) -> Any:

@@ -52,7 +52,8 @@ from xdsl_exir.lowering.edge_to_linalg import (
     obstacle_to_all,
 )
 from xdsl_exir.lowering.preparation import COUNTED
-from xdsl_exir.program import REWRITING, Program
+from xdsl_exir.lowering.reads import obstacle_to_reads, reads_of
+from xdsl_exir.program import REWRITING, Program, methods_of
 from xdsl_exir.runtime.executable import Fallback
 from xdsl_exir.runtime.kept_code import kept_code
 from xdsl_exir.runtime.native import NOTHING, NativeCode, NativeEngine, as_edge
@@ -93,7 +94,7 @@ def planned_engine(
 ) -> NativeEngine | SplitEngine:
     """The engine of a program at `aten` or edge."""
     program = as_edge(program, then=COUNTED.passes)
-    if not needs_host(program, fallback, also=is_long):
+    if not needs_host(program, fallback, also=is_long, reads=True):
         return NativeEngine(program, cpu, known)
     cut = split(program, also=is_long)
     if cut.fallbacks and fallback == "error":
@@ -108,14 +109,23 @@ def none(op: Operation) -> bool:
     return False
 
 
-def needs_host(program: Program, fallback: Fallback = "error", but: Asked = none, also: Asked = none) -> bool:
-    """Whether a program is not native throughout, `but` for operations that code does in other ways; and what the host does `also`,
-    though native code could."""
+def needs_host(
+    program: Program,
+    fallback: Fallback = "error",
+    but: Asked = none,
+    also: Asked = none,
+    reads: bool = False,
+) -> bool:
+    """Whether a program is not native throughout, `but` for operations that code does in other ways, and for sizes that it `reads` itself;
+    and what the host does `also`, though native code could."""
+
+    def in_the_way(method: FuncOp) -> bool:
+        read = reads_of(method, {}) if reads else {}
+        ops = method.walk() if fallback == "interpreter" or read else filter(is_host, method.walk())
+        return any(obstacle_to_reads(op, read) is not None and not but(op) for op in ops)
 
     def has_obstacle(module: ModuleOp) -> bool:
-        candidates = module.walk() if fallback == "interpreter" else filter(is_host, module.walk())
-        found = any(obstacle(op) is not None and not but(op) for op in candidates)
-        return found or any(map(also, module.walk()))
+        return any(map(in_the_way, methods_of(module).values())) or any(map(also, module.walk()))
 
     if not has_obstacle(program.module):  # what checks look at is looked at before
         return False

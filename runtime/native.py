@@ -195,7 +195,9 @@ class NativeMethod(PlannedMethod):
             return None
         count, empty, take, put_back = len(types), np.empty, self.take, self.put_back
         known, arena_bytes, returned = len(symbols), frame.arena_bytes, self.returned
-        asserts, repeats, turns = returned < len(results), bool(plan.copies), bool(self.turned)
+        looked_at = len(results) - len(plan.reads)
+        asserts, repeats, turns = returned < looked_at, bool(plan.copies), bool(self.turned)
+        cuts = bool(plan.reads)
         taken = [positions.index(position) for position in self.passed] if repeats else []
 
         def called(inputs: Sequence[Any]) -> list[Any] | None:
@@ -209,8 +211,10 @@ class NativeMethod(PlannedMethod):
                 call.reserve(arena_bytes)
             done = run(inputs, outputs, call.at)
             put_back(call)
-            if not done or (asserts and not all(outputs[returned:])):
+            if not done or (asserts and not all(outputs[returned:looked_at])):
                 return None
+            if cuts:
+                self.cut(symbols, outputs)
             if repeats:
                 self.repeat([array_if_tensor(inputs[at]) for at in taken], outputs)
             if asserts:

@@ -126,6 +126,7 @@ def write_call(call: NativeCall, arrays: ArrayWriter) -> Json:
         "constants": [arrays.array(array) for _, array in plan.constants],
         "copies": [[at, copied(source, arrays.array)] for at, source in plan.copies],
         "arena": write_size(plan.arena_bytes),
+        "reads": [[name, write_size(most)] for name, most in plan.reads.items()],
         "numbers": [[at, write_size(size)] for at, size in plan.numbers.items()],
         "updates": [*plan.updates.items()],
         "orders": [[at, list(order)] for at, order in plan.orders.items()],
@@ -153,6 +154,7 @@ def read_call(said: Mapping[str, Json], arrays: ArrayReader) -> NativeCall:
         (at, source if isinstance(source, int) else arrays.array(source)) for at, source in said["copies"]
     ]
     plan.arena_bytes = read_size(said["arena"])
+    plan.reads = {name: read_size(most) for name, most in said["reads"]}
     plan.numbers = {at: read_size(size) for at, size in said["numbers"]}
     plan.updates = dict(said["updates"])
     plan.orders = {at: tuple(order) for at, order in said["orders"]}

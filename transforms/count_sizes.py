@@ -194,21 +194,16 @@ def groups(
     differs = aten.ne.Tensor(rows, aten.roll(rows, [1], [0]))
     differs = aten.any.dim(differs, 1) if meta(rows).ndim > 1 else differs
     first = aten.logical_or(differs, aten.eq.Scalar(positions, 0))
-    begins = true_places(aten, first, count(aten, first, symbol))
+    size = count(aten, first, symbol)
+    begins = true_places(aten, first, size)
     inverse = lengths = aten.full([0], 0, dtype=dt.Long)
     if return_inverse:
         inverse = aten.sub.Scalar(aten.cumsum(cast(aten, first, dt.Long), 0), 1)
     if return_counts:
-        # Behind the last group begins the first one, on the way round.
-        ahead = aten.sub.Tensor(aten.roll(begins, [-1], [0]), begins)
-        around = aten.add.Tensor(ahead, last_of(aten, total))
-        lengths = aten.where.self(aten.le.Scalar(ahead, 0), around, ahead)
+        # Behind the last row of a group begins the next one, behind the last of all the first, on the way round.
+        ends = true_places(aten, aten.roll(first, [-1], [0]), size)
+        lengths = aten.add.Scalar(aten.sub.Tensor(ends, begins), 1)
     return [begins, inverse, lengths]
-
-
-def last_of(aten: Namespace, total: int | SSAValue) -> SSAValue:
-    """A size as a tensor."""
-    return aten.scalar_tensor(total, dtype=dt.Long)
 
 
 def ungrouped(aten: Namespace, order: SSAValue, inverse: SSAValue) -> SSAValue:

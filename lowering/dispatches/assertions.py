@@ -1,6 +1,6 @@
 """What operators assert about numbers, and what numbers that they take have to keep: conditions on a call's symbols.
 
-They are checked before a piece of native code is called, which cannot raise.
+They are checked before a piece of native code is called, which cannot raise; those on sizes that it reads (`lowering.reads`), after.
 """
 
 from __future__ import annotations
@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
-from xdsl_exir.dialects.expr import Dim, Expr, apply
-from xdsl_exir.dialects.meta import wrap_dims
+from xdsl_exir.dialects.expr import Dim, Expr, apply, condition_text
+from xdsl_exir.dialects.meta import as_meta, assumptions, infer_result_types, wrap_dims
+from xdsl_exir.dialects.operator import OperatorOp
 from xdsl_exir.dialects.shapes.slicing import slice_size
-from xdsl_exir.dialects.tensors import TensorMeta
+from xdsl_exir.dialects.sizes import sizes_of, symbols_of
+from xdsl_exir.dialects.tensors import SymType, TensorMeta, is_tensor_type, tensor_meta
 
 Conditions: TypeAlias = list[tuple[Dim, str]]
 """What has to hold of symbols, and what to say where it does not."""
@@ -75,3 +77,26 @@ ASSERTIONS: dict[str, Callable[..., Conditions]] = {
     "aten.sym_constrain_range_for_size": is_size_within,
 }
 """What operators assert about numbers, or numbers that they take have to keep, from their arguments and results."""
+LATE = frozenset(("aten._assert_scalar", "aten.sym_constrain_range", "aten.sym_constrain_range_for_size"))
+"""What only looks at numbers: no memory is read for it."""
+
+
+def asserted(op: OperatorOp) -> Conditions:
+    """What an operator asserts about symbols."""
+    name = op.SPEC.qualified_name
+    takes_numbers = any(isinstance(operand.type, SymType) for operand in op.operands)
+    if name not in ASSERTIONS or not (takes_numbers or name in UNCHECKED or not op.results):
+        return []
+    arguments = op.arguments(lambda value: as_meta(value.type))
+    out = [tensor_meta(result.type) for result in op.results if is_tensor_type(result.type)]
+    return ASSERTIONS[name](**arguments, out=out)
+
+
+def assumed(op: OperatorOp) -> Conditions:
+    """What the shape rule of an operator takes to hold of symbols: PyTorch traces some without a guard, and kernels would read memory
+    that is not there."""
+    if not symbols_of(sizes_of(op.operands)):
+        return []
+    with assumptions() as found:
+        infer_result_types(op.SPEC, op.arguments(lambda value: as_meta(value.type)))
+    return [(each, f"{op.SPEC.qualified_name}: not {condition_text(each)}") for each in found]

@@ -157,6 +157,8 @@ class Plan:
     """Of the driver's arena, once its memory is planned."""
     symbols: dict[str, Place] = field(default_factory=dict[str, "Place"])
     """The symbols that sizes depend on, in the driver's order, and where a call finds their values."""
+    reads: dict[str, Dim] = field(default_factory=dict[str, "Dim"])
+    """The symbols that the driver reads, and what they are at most (`lowering.reads`): the last of its outputs are these numbers."""
     numbers: dict[int, Dim] = field(default_factory=dict[int, Dim])
     """Results that are numbers, by position among the method's results: no dispatch makes them."""
     updates: dict[int, int] = field(default_factory=dict[int, int])
@@ -164,7 +166,7 @@ class Plan:
     orders: dict[int, Sequence[int]] = field(default_factory=dict[int, Sequence[int]])
     """Outputs whose dimensions the driver is given in another order, that in which they lie in memory: by position, that order."""
     checks: list[tuple[Dim, str]] = field(default_factory=list[tuple[Dim, str]])
-    """What the program asserts about symbols, with its messages."""
+    """What the program asserts about symbols, with its messages; about those that are read, once they are."""
 
 
 @dataclass(frozen=True)

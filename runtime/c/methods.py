@@ -258,9 +258,14 @@ class MethodMemory:
 
     def drive(self, call: NativeCall, inputs: Sequence[Place], outputs: Sequence[Place]) -> None:
         """Calls native code, whose arena and what else is scratched lie in the arena, and does what its caller has to. Raises `UnsupportedError`
-        for a check that has no form in C."""
+        for a check that has no form in C, and for sizes that native code reads itself: of a program at edge it is C that reads them."""
         plan, made = call.plan, list(outputs)
-        if found := [reason for check in call.checks if (reason := obstacle(check)) is not None]:
+        found = [reason for check in call.checks if (reason := obstacle(check)) is not None]
+        found += [
+            Unsupported(symbol, "is read in native code: C takes the program as it was at edge")
+            for symbol in plan.reads
+        ]
+        if found:
             raise UnsupportedError(found)
         looked_at = [self.scratch(value) for value in plan.outputs[len(made) :]]
         made += looked_at

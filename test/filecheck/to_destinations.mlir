@@ -51,3 +51,24 @@ func.func @scan(%x : tensor<?x3xf32, #exir.shape<[s0, 3]>>) -> tensor<3xf32> att
 // CHECK:             memref.reinterpret_cast %[[X]] to offset: [%[[AT]]], sizes: [3], strides: [1] : memref<?xf32> to memref<3xf32, strided<[1], offset: ?>>
 // CHECK:             func.call @exir.kernel{{.*}}
 // CHECK:           }
+
+// -----
+
+// A size that depends on data is read where it is known; memory is as much as it may need, and the caller is given the number to cut the result.
+func.func @positive(%x : tensor<8xf32>) -> tensor<?xf32, #exir.shape<[u0]>> {
+  %zero = exir.constant 0.0 : tensor<f32>
+  %mask = edge.aten.gt.Tensor(%x, %zero) : (tensor<8xf32>, tensor<f32>) -> tensor<8xi1>
+  %values = edge.aten.masked_select(%x, %mask) : (tensor<8xf32>, tensor<8xi1>) -> tensor<?xf32, #exir.shape<[u0]>>
+  %sorted, %places = edge.aten.sort.stable(%values, stable = true) : (tensor<?xf32, #exir.shape<[u0]>>) -> (tensor<?xf32, #exir.shape<[u0]>>, tensor<?xi64, #exir.shape<[u0]>>)
+  func.return %sorted : tensor<?xf32, #exir.shape<[u0]>>
+}
+// CHECK:         func.func @positive(%[[X:.*]]: memref<8xf32>, %[[OUT:.*]]: memref<?xf32>, %[[COUNT:.*]]: memref<i64>)
+// CHECK-SAME:      checks = [], reads = [["u0", 8 : i64]]}
+// CHECK:           func.call @{{.*}}(%{{.*}}, %[[COUNT]])
+// CHECK:           %[[READ:.*]] = memref.load %[[COUNT]][] : memref<i64>
+// CHECK-NEXT:      %[[U0:.*]] = arith.index_cast %[[READ]] : i64 to index
+// CHECK:           %[[VALUES:.*]] = memref.alloc(%[[U0]]) {alignment = 64 : i64, exir.bytes = 32 : i64
+// CHECK:           func.call @{{.*}}(%[[U0]], %{{.*}}, %[[X]], %[[VALUES]])
+// CHECK:           %[[TO:.*]] = memref.reinterpret_cast %[[OUT]] to offset: [0], sizes: [%[[U0]]], strides: [1]
+// PLANNED-LABEL: func.func @positive(
+// PLANNED:         memref.view %{{.*}}[%{{.*}}][%{{.*}}] {{.*}}exir.bytes = 32 : i64{{.*}} : memref<{{[0-9]+}}xi8> to memref<?xf32>

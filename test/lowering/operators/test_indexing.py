@@ -9,19 +9,26 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import check_natively, program_of, run_native, to_torch  # noqa: E402
+from differential import (  # noqa: E402
+    check_natively,
+    compare,
+    find_operator,
+    flatten,
+    program_of,
+    run,
+    run_native,
+    to_torch,
+)
 from differential import dtype as dtype_of  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 
 import xdsl_exir  # noqa: E402
 from interpreter.operators import test_indexing as operators  # noqa: E402
-from xdsl_exir.dialects.spec import find  # noqa: E402
 from xdsl_exir.dialects.tensors import tensor_type  # noqa: E402
 from xdsl_exir.errors import ExirError, UnsupportedError  # noqa: E402
 from xdsl_exir.lowering.edge_to_linalg import EdgeToLinalg  # noqa: E402
 from xdsl_exir.transforms.aten_to_edge import AtenToEdge  # noqa: E402
 from xdsl_exir.transforms.decompose_aten import DecomposeAten  # noqa: E402
-from xdsl_exir.transforms.decompositions import DECOMPOSITIONS  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore:indexing with dtype torch.uint8")
 
@@ -140,15 +147,22 @@ def refused(module: Any, message: str):
         EdgeToLinalg().apply(Context(), module)
 
 
-SURVIVING = [case for case in operators.DEPENDENT if DECOMPOSITIONS.find(find(f"aten.{case[0][0]}")) is None]
+DEPENDENT = [*((call, (shape,)) for call, shape in operators.DEPENDENT), *operators.DEPENDENT_SEVERAL]
 
 
-@pytest.mark.parametrize(("call", "shape"), SURVIVING, ids=lambda value: value[0])
-def test_sizes_that_depend_on_the_data_are_refused(call: tuple[Any, ...], shape: tuple[Any, ...]):
+@pytest.mark.parametrize(("call", "shapes"), DEPENDENT, ids=lambda value: value[0])
+def test_sizes_that_depend_on_the_data_are_read(call: tuple[Any, ...], shapes: tuple[tuple[Any, ...], ...]):
     name, *args = call
-    kind = torch.int64 if name in ("nonzero", "one_hot") else torch.float32
-    types = [tensor_type(shape, dtype_of(kind))]
-    refused(operators.dependent_program(name, *args, types=types), f"aten.{name}")
+    expected = flatten(find_operator(f"aten.{name}")(*args))
+    types = [tensor_type(shape, dtype_of(e.dtype)) for shape, e in zip(shapes, expected, strict=True)]
+    module = operators.dependent_program(name, *args, types=types)
+    tensors = [
+        t for arg in args for t in (arg if isinstance(arg, list) else [arg]) if isinstance(t, torch.Tensor)
+    ]
+    for transform in (DecomposeAten(), AtenToEdge(), EdgeToLinalg()):
+        transform.apply(Context(), module)
+    for result, value in zip(run(module, tensors), expected, strict=True):
+        compare(name, result.astype(bool) if value.dtype is torch.bool else result, value)  # stored in bytes
 
 
 def test_masks_with_other_indices_are_refused():

@@ -8,7 +8,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from differential import program_of, run_native  # noqa: E402
+from differential import program_of, run, run_native  # noqa: E402
 from interpreter.operators.test_symbolic import ITEMS  # noqa: E402
 from xdsl.context import Context  # noqa: E402
 from xdsl.dialects.builtin import ModuleOp  # noqa: E402
@@ -76,7 +76,18 @@ def test_fails_at_compile_time(call: tuple[Any, ...]):
         EdgeToLinalg().apply(Context(), module)
 
 
-@pytest.mark.parametrize(("tensor", "type"), ITEMS)
+def test_a_whole_number_is_read():
+    tensor, type = ITEMS[0]
+    block = Block(arg_types=[tensor_type((), dt.Long)])
+    op = aten.OPERATORS["aten.item"].from_bound({"self": block.args[0]}, [type])
+    block.add_ops([op, ReturnOp(op.results[0])])
+    module = ModuleOp([FuncOp("forward", ([block.args[0].type], [type]), Region(block))])
+    for transform in (DecomposeAten(), AtenToEdge(), EdgeToLinalg()):
+        transform.apply(Context(), module)
+    assert run(module, [tensor]) == (7,)
+
+
+@pytest.mark.parametrize(("tensor", "type"), ITEMS[1:])
 def test_items_are_refused(tensor: torch.Tensor, type: Any):
     dtype = dt.BY_TORCH_NAME[str(tensor.dtype).removeprefix("torch.")]
     block = Block(arg_types=[tensor_type(tuple(tensor.shape), dtype)])
