@@ -35,7 +35,7 @@ from xdsl_exir.dialects.signature import (
     held_ranges_of,
     ranges_of,
 )
-from xdsl_exir.dialects.sizes import is_static, is_symbol, sizes_of
+from xdsl_exir.dialects.sizes import is_static, is_symbol
 from xdsl_exir.dialects.sizes import symbols_of as free_symbols
 from xdsl_exir.dialects.tensors import SymIntType, SymType, is_tensor_type, tensor_meta
 from xdsl_exir.errors import Unsupported, UnsupportedError
@@ -63,7 +63,7 @@ from xdsl_exir.lowering.dispatches.views import expanded, is_view, permuted, vie
 from xdsl_exir.lowering.driver import SYMBOLS, Driver
 from xdsl_exir.lowering.edge_to_linalg import meta_of, obstacle
 from xdsl_exir.lowering.kernel import Kernel
-from xdsl_exir.lowering.reads import obstacle_to_reads, ranges_of_reads, reads_of
+from xdsl_exir.lowering.reads import obstacle_to_reads, ranges_of_reads, reads_of, size_of
 from xdsl_exir.lowering.sizes import solve, typical
 from xdsl_exir.lowering.target import CodeTarget
 from xdsl_exir.transforms.fold_constants import Folding
@@ -234,8 +234,8 @@ class Planner:
 
     def read(self, op: OperatorOp) -> None:
         """Makes a number in memory a symbol."""
-        (element,), (number,) = op.operands, op.results
-        self.driver.read(str(sizes_of([number])[0]), self.value(element))
+        (element,) = op.operands
+        self.driver.read(str(size_of(op)), self.value(element))
         self.read_from.append(element)
 
     def unknown_symbols(self) -> set[str]:

@@ -66,7 +66,12 @@ def most_of_item(op: OperatorOp, known: Known) -> Dim | None:
 
 def obstacle_to_reads(op: Operation, reads: Most) -> str | None:
     """Why an operation of a method with reads cannot be lowered; None where it can."""
-    if is_item(op) and isinstance(op.parent_op(), FuncOp) and str(sizes_of(op.results)[0]) in reads:
+    if (
+        isinstance(op, OperatorOp)
+        and is_item(op)
+        and isinstance(op.parent_op(), FuncOp)
+        and str(size_of(op)) in reads
+    ):
         return None
     if (reason := obstacle(op)) is not None or not (free_symbols(sizes_of(op.operands)) & reads.keys()):
         return reason

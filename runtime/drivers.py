@@ -54,8 +54,8 @@ class Frame:
 
     outputs: Sequence[tuple[tuple[int, ...], Any]]
     """Shapes and NumPy dtypes of the results; as vectors, as long as they may be at most, where their sizes are read."""
-    apart: Sequence[tuple[int, Any]]
-    """Results that are no outputs, by position, the first ones first: numbers (expressions of those that are read), and inputs that are written to."""
+    apart: Sequence[tuple[int, Dim | Updated]]
+    """Results that are no outputs, by position, the first ones first: numbers, and inputs that are written to."""
     arena_bytes: int
 
 
@@ -101,8 +101,8 @@ class PlannedMethod(ABC):
         inputs = [np.ascontiguousarray(values[position]) for position in self.passed]
         outputs = [np.empty(shape, dtype) for shape, dtype in frame.outputs]
         self.drive(symbols, inputs, outputs, frame.arena_bytes)
-        known = self.cut(symbols, outputs)
         self.repeat(inputs, outputs)
+        known = self.cut(symbols, outputs)
         self.turn(outputs)
         looked_at = iter(outputs[self.returned :])
         del outputs[self.returned :]
@@ -173,10 +173,7 @@ class PlannedMethod(ABC):
                 for shape, value in zip(shapes, self.plan.outputs, strict=True)
             ],
             sorted(
-                [
-                    (position, size if symbols_of([size]) & reads.keys() else evaluated(size, symbols))
-                    for position, size in self.plan.numbers.items()
-                ]
+                [*self.plan.numbers.items()]
                 + [(position, Updated(at)) for position, at in self.plan.updates.items()],
                 key=lambda each: each[0],
             ),

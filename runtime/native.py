@@ -213,10 +213,10 @@ class NativeMethod(PlannedMethod):
             put_back(call)
             if not done or (asserts and not all(outputs[returned:looked_at])):
                 return None
-            if cuts:
-                self.cut(symbols, outputs)
             if repeats:
                 self.repeat([array_if_tensor(inputs[at]) for at in taken], outputs)
+            if cuts:
+                self.cut(symbols, outputs)
             if asserts:
                 del outputs[returned:]
             if turns:

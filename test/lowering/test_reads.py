@@ -23,6 +23,16 @@ from xdsl_exir.runtime.native import NativeEngine
 
 X = torch.linspace(-3, 2, 24).reshape(6, 4)
 W = torch.linspace(-1, 1, 20).reshape(4, 5)
+
+
+def counted(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """A number that is a result as well."""
+    count = (x > 0).sum()
+    number = count.item()
+    torch._check(number >= 0)
+    return count, torch.arange(number) * 2
+
+
 PICKING: dict[str, Callable[..., Any]] = {
     "nonzero": lambda x, w: torch.nonzero(x > 0),
     "transposed": lambda x, w: torch.nonzero(x > 0).T * 2,
@@ -33,6 +43,8 @@ PICKING: dict[str, Callable[..., Any]] = {
     "unique": lambda x, w: torch.unique(x.round(), return_inverse=True, return_counts=True),
     "two": lambda x, w: (x[x > 0].sum(), x[x <= 0].cumsum(0)),
     "size": lambda x, w: (x[x > 0].shape[0] * 2, x[x > 0]),
+    "number beside": lambda x, w: (*counted(x), w.sum()),
+    "constant": lambda x, w: x[torch.tensor([True, False, True, True, False, True])] * w.sum(),
     "both": lambda x, w: torch.cat([x[x > 1], x[x < -1]]),
 }
 NATIVE = ("dispatches", "buffers", "planned", "kernels")
