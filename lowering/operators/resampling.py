@@ -258,6 +258,20 @@ def cubic_taps(place: Scalar) -> list[Tap]:
     return [(low - 1, far(t + 1)), (low, near(t)), (low + 1, near(1 - t)), (low + 2, far(2 - t))]
 
 
+def combined(taps: Sequence[Sequence[Tap]], sizes: Sizes) -> list[Tap]:
+    """The taps of several dimensions as ones of all their elements in order."""
+
+    def joined(first: Tap, second: Tap, size: Dim) -> Tap:
+        place = s.cast(first[0], dt.Long) * size + s.cast(second[0], dt.Long)
+        weights = [weight for _, weight in (first, second) if weight is not None]
+        return place, reduce(s.mul, weights) if weights else None
+
+    found = list(taps[0])
+    for more, size in zip(taps[1:], sizes[1:], strict=True):
+        found = [joined(first, second, size) for first in found for second in more]
+    return found
+
+
 @lowering("aten.grid_sampler_2d", "aten.grid_sampler_3d")
 def grid_sampler(
     b: LinalgBuilder,
@@ -291,10 +305,15 @@ def grid_sampler(
             found = [(tap, weight and s.select(finite, weight, 0)) for tap, weight in found]
         return [(within(tap, size), weight) for tap, weight in found]
 
-    # They are the same for all channels.
+    # They are the same for all channels; few are made ones of all dimensions.
     tables = [tabulated(b, partial(taps, dim), size, points) for dim, size in enumerate(sizes)]
-
     source = with_zeros(b, input)
+    if interpolation_mode != BICUBIC:
+        room, of_dims = source.shape[2:], tables
+        tables = [
+            tabulated(b, lambda *at: combined([table(*at) for table in of_dims], room), numel(room), points)
+        ]
+        source = b.reshape(source, (*source.shape[:2], numel(room)))
 
     def element(*at: SSAValue) -> Scalar:
         found = [table(at[0], at[2]) for table in tables]
