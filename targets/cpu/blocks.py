@@ -20,6 +20,7 @@ from xdsl.dialects.bufferization import ToBufferOp
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     DenseArrayBase,
+    FixedBitwidthType,
     IndexType,
     IntegerAttr,
     MemRefType,
@@ -32,7 +33,7 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.dialects.linalg.attrs import IteratorType
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp
 from xdsl.dialects.llvm import LinkageAttr
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.rewriter import InsertPoint
 
@@ -45,7 +46,8 @@ that what is computed is the same."""
 FEWEST = 8
 """Rows of a dimension that is cut rather than one further in."""
 THIN = 16
-"""Elements side by side that a vector, or a line of a cache, holds."""
+"""Elements side by side of `WORD` bytes, or more, that a vector, or a line of a cache, holds."""
+WORD = 4
 LOOPS = scf.ForOp | scf.WhileOp
 Reshape = tensor.ExpandShapeOp | tensor.CollapseShapeOp
 
@@ -104,9 +106,11 @@ def is_reduction(op: Operation) -> bool:
     return any(kind.data is IteratorType.REDUCTION for kind in kinds)
 
 
-def are_thin(rows: int, inner: Sequence[int]) -> bool:
-    """Whether rows of these sizes, side by side in memory, are less than a vector takes at once."""
-    return DYNAMIC_INDEX not in inner and 0 < rows * prod(inner) < THIN
+def are_thin(rows: int, inner: Sequence[int], element: Attribute) -> bool:
+    """Whether rows of these sizes, side by side in memory, are less than a vector takes at once: of short elements it takes more."""
+    nbytes = element.size if isinstance(element, FixedBitwidthType) else WORD
+    least = THIN * WORD // min(nbytes, WORD)
+    return DYNAMIC_INDEX not in inner and 0 < rows * prod(inner) < least
 
 
 class Blocks:
@@ -116,7 +120,8 @@ class Blocks:
         self.group, self.picked, self.dim = group, picked, dim
         self.writes = writes_of(group)
         rows, *inner = shape_of(self.writes[0].source)[dim:]
-        thin = {tasks for tasks in range(1, TASKS[0] + 1) if are_thin(-(-rows // tasks), inner)}
+        element = memory_of(self.writes[0].source).element_type
+        thin = {tasks for tasks in range(1, TASKS[0] + 1) if are_thin(-(-rows // tasks), inner, element)}
         self.tasks = next(
             (tasks for tasks in TASKS if rows % tasks == 0 and tasks not in thin),
             rows if 0 < rows < TASKS[0] else TASKS[0],

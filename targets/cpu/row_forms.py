@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
-from xdsl_exir.dialects.dtypes import DType
+from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
@@ -444,6 +444,15 @@ def even_means(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 MOST_PLACES = 2**24
 """Places that float32 tells apart."""
+SEARCHED = {
+    **dict.fromkeys((dt.Float, dt.Half, dt.BFloat16), dt.Float),
+    **dict.fromkeys((dt.Int, dt.Short, dt.Char, dt.Byte, dt.Bool), dt.Int),
+    dt.Double: dt.Double,
+    dt.Long: dt.Long,
+}
+"""In which dtype extremes are searched for."""
+COUNTED = {dt.Int: dt.Float, dt.Long: dt.Double}
+"""In which places are counted, where that is another one, as wide: rows of integers have no reductions."""
 
 
 def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Results]:
@@ -454,22 +463,39 @@ def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Re
         shape = static(meta(x).shape)
         if not shape or 0 in shape or (dim is not None and dim % len(shape) != len(shape) - 1):
             return KEEP
-        if meta(x).dtype not in (dt.Float, dt.Half, dt.BFloat16):
+        dtype = SEARCHED.get(meta(x).dtype)
+        if dtype is None:
             return KEEP
-        rows = cast(aten, aten.view(x, [-1]) if dim is None else x, dt.Float)
+        rows = cast(aten, aten.view(x, [-1]) if dim is None else x, dtype)
         [*_, length] = static(meta(rows).shape) or [0]
         if not SHORT <= length < MOST_PLACES:
             return KEEP
         extreme = getattr(aten, name)(rows, [-1], True)
-        here = aten.logical_or(aten.eq.Tensor(rows, extreme), aten.ne.Tensor(rows, rows))
-        steps = aten.arange.start_step(0, length, 1, dtype=dt.Float)
-        place = aten.amin(aten.where.self(here, steps, inf), [-1], True)
-        results = (extreme, cast(aten, place, dt.Long)) if with_value else (cast(aten, place, dt.Long),)
+        here = aten.eq.Tensor(rows, extreme)
+        if dtype.category is Category.FLOAT:
+            here = aten.logical_or(here, aten.ne.Tensor(rows, rows))
+        steps = aten.arange.start_step(0, length, 1, dtype=COUNTED.get(dtype, dtype))
+        place = aten.amin(aten.where.self(here, steps, length), [-1], True)
+        value = (cast(aten, extreme, meta(x).dtype),) if with_value else ()
+        results = (*value, cast(aten, place, dt.Long))
         if dim is None:
             results = tuple(aten.view(result, [1] * len(shape) if keepdim else []) for result in results)
         elif not keepdim:
             results = tuple(aten.squeeze.dims(result, [-1]) for result in results)
         return results if with_value else results[0]
+
+    return form
+
+
+def any_of_bytes(name: str) -> Callable[[Namespace, Arguments], Results]:
+    """Logic of bytes, whose results are bytes, as that of booleans."""
+
+    def form(aten: Namespace, a: Arguments) -> Results:
+        if a["out"].dtype is dt.Bool:
+            return is_anything_left(aten, a) if name == "any.dim" else KEEP
+        given = (a[key] for key in ("dim", "keepdim") if key in a)
+        made = aten.builder.call(f"aten.{name}", (aten.ne.Tensor(a["self"], 0), *given), {})
+        return cast(aten, made, dt.Byte)
 
     return form
 
@@ -517,12 +543,15 @@ ROW_FORMS: dict[str, Form] = {
         )
         for name in ("amax", "amin")
     },
-    "aten.any.dim": Form(is_anything_left, frozenset({dt.Bool})),
+    **{
+        f"aten.{name}": Form(any_of_bytes(name), frozenset({dt.Bool, dt.Byte}))
+        for name in ("any", "any.dim", "any.dims")
+    },
     "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     "aten._native_batch_norm_legit_no_training": Form(batch_norm_of_statistics, FLOATS, mixed=True),
     **{
-        f"aten.{name}": Form(place_of(f"a{name[:3]}", True), FLOAT, whole=True)
+        f"aten.{name}": Form(place_of(f"a{name[:3]}", True), frozenset(SEARCHED), whole=True)
         for name in ("max.dim", "min.dim")
     },
     **{

@@ -207,3 +207,40 @@ def test_reductions_over_a_dimension_that_is_not_there(dtype: str) -> None:
     program = xdsl_exir.from_exported_program(torch.export.export(Calls(calls), (x,)))
     made = xdsl_exir.compile(program, "native")(x)
     assert [(float(it), it.shape) for it in made] == [(-3.0, ())] * 5
+
+
+SEARCHED = ("float32", "float64", "float16", "int64", "int32", "int16", "int8", "uint8", "bool")
+
+
+def extremes(x: Any) -> Any:
+    return (*x.max(-1), *x.min(-1), x.argmax(), x.argmin(-1, True), x.amax(0), x.amin(0))
+
+
+@pytest.mark.parametrize("dtype", SEARCHED)
+def test_extremes_and_where_they_are_first(dtype: str) -> None:
+    torch.manual_seed(0)
+    x = (torch.randn(5, 700) * 20).to(getattr(torch, dtype))
+    x[1] = x[1, 0]
+    if x.is_floating_point():
+        x[2, 400:] = torch.nan
+        x[3] = -torch.inf
+    elif dtype == "int64":
+        x[4, 9], x[4, 600] = 2**62 + 1, 2**62  # which floats do not tell apart
+    for given in (x, x.flip(1).contiguous()):
+        if dtype == "bool":  # of which PyTorch has no place
+            check(lambda x: (*x.max(-1), *x.min(-1), x.amax(0), x.any(-1), x.all(0)), given)
+        else:
+            check(extremes, given)
+
+
+def test_logic_of_bytes() -> None:
+    x = (torch.arange(2800) % 7).to(torch.uint8).reshape(4, 700)
+    x[1] = 0
+    x[2] = 1
+    check(lambda x: (x.any(), x.any(0), x.any(-1, True), x.all(), x.all(1), torch.any(x, (0, 1))), x)
+
+
+def check(function: Call, x: Any) -> None:
+    """Compares native code with eager, bit for bit."""
+    for got, wanted in zip(*results([function], [x]), strict=True):
+        assert torch.equal(got.nan_to_num(7), wanted.nan_to_num(7)), (got, wanted)
