@@ -98,6 +98,11 @@ def obstacle_of_sizes(op: Operation) -> str | None:
     return f"{min(new)} depends on data" if new else None
 
 
+def depends_on_data(module: ModuleOp) -> bool:
+    """Whether operators of a module, but those that read a number, find out sizes by computing."""
+    return any(not is_item(op) and obstacle_of_sizes(op) is not None for op in module.walk())
+
+
 def obstacle_to_all(op: Operation) -> str | None:
     """Why an operation, or one that is in its regions, cannot be lowered; None where they all can."""
     for inner in op.walk():
@@ -383,7 +388,7 @@ class EdgeToLinalg(ModulePass):
             inline_modules(op)
         inline_dispatches(op)
         PLAIN.apply(ctx, op)
-        if any(obstacle_of_sizes(inner) for inner in op.walk()):
+        if depends_on_data(op):
             COUNTED.apply(ctx, op)
         for function in op.ops:
             assert isinstance(function, FuncOp)

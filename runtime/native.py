@@ -32,13 +32,14 @@ from xdsl_exir.lowering.checks import take_checks
 from xdsl_exir.lowering.dispatch import Array, Dispatches, Plan, Planner, Value
 from xdsl_exir.lowering.dispatches.boundaries import take_boundaries
 from xdsl_exir.lowering.dispatches.buffers import contiguous_strides
+from xdsl_exir.lowering.edge_to_linalg import depends_on_data
 from xdsl_exir.lowering.expand_kernels import kernels_in
 from xdsl_exir.lowering.kernel import no_kernels
 from xdsl_exir.lowering.method_plans import plan_of
 from xdsl_exir.lowering.pack_arguments import ENTRY
 from xdsl_exir.lowering.pools import ORDINARY, arenas_of
 from xdsl_exir.lowering.preconditions import ASSERT
-from xdsl_exir.lowering.preparation import PLAIN
+from xdsl_exir.lowering.preparation import COUNTED, PLAIN
 from xdsl_exir.lowering.sizes import static
 from xdsl_exir.lowering.slow_paths import slow_paths
 from xdsl_exir.lowering.whole import asserted, plan_whole
@@ -309,7 +310,9 @@ def plan_program(
             pass
     cpu = cpu or processor()
     target = Cpu(cpu, draws)
-    program = as_edge(program, then=(*([LayResults()] if laid else []), target.forms, ForgetSizes()))
+    counted = COUNTED.passes if depends_on_data(program.module) else ()
+    laying = [LayResults()] if laid else []
+    program = as_edge(program, then=(*counted, *laying, target.forms, ForgetSizes()))
     checks = take_checks(program.module, program.state, draws is not None)
     boundaries = take_boundaries(program.module)
     planned = Planned(program, Dispatches(suffix), {}, {}, checks, cpu)

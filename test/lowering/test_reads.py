@@ -20,6 +20,7 @@ from xdsl_exir.lowering.reads import most
 from xdsl_exir.runtime.executable import Executable
 from xdsl_exir.runtime.fallback import SplitEngine
 from xdsl_exir.runtime.native import NativeEngine
+from xdsl_exir.tools.main import main
 
 X = torch.linspace(-3, 2, 24).reshape(6, 4)
 W = torch.linspace(-1, 1, 20).reshape(4, 5)
@@ -105,6 +106,15 @@ def test_compiled_from_every_stage(stage: str) -> None:
     lowered = xdsl_exir.Program(read_module(str(made), stage), made.state)
     assert lowered.text(generic=True) == made.text(generic=True)
     assert_as_eager(xdsl_exir.compile(lowered, "native"), "rows", *SHIFTS)
+
+
+@pytest.mark.native
+def test_tools(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program("unique").save(tmp_path / "unique.pt2")
+    main(["memory", str(tmp_path / "unique.pt2")])
+    assert "_unique2" in capsys.readouterr().out
+    main(["import", str(tmp_path / "unique.pt2"), "--stage", "llvm"])
+    assert "define void @" in capsys.readouterr().out
 
 
 @pytest.mark.native

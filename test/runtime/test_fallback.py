@@ -338,7 +338,7 @@ def test_command_line_says_what_the_interpreter_runs(
     assert "no lowering" in capsys.readouterr().err
     assert main([*command, "--fallback", "interpreter"]) == 0
     captured = capsys.readouterr()
-    assert captured.err.startswith("in the interpreter: edge.aten.sin: no lowering")
+    assert "in the interpreter: edge.aten.sin: no lowering" in captured.err  # what takes long is said before
     assert "0.9093" in captured.out
 
 
