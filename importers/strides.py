@@ -194,14 +194,13 @@ def viewed_by(node: g.Node, result: str) -> g.Ref | None:
     return viewed if isinstance(viewed, g.Ref) else None
 
 
-def seen_by(node: g.Node) -> g.Ref | None:
-    """The operand that a node makes to be seen in another way, as `transpose_` does; None if there is none."""
+def sees_otherwise(target: str) -> bool:
+    """Whether an operator of a tensor makes that be seen in another way."""
     from xdsl_exir.importers.functionalize import mutation_of
     from xdsl_exir.importers.nodes import is_known
 
-    mutation = mutation_of(node.target) if is_known(node.target) else None
-    source = node.inputs[0].value if mutation is not None and mutation.is_view else None
-    return source if isinstance(source, g.Ref) else None
+    mutation = mutation_of(target) if is_known(target) else None
+    return mutation is not None and mutation.is_view
 
 
 def written_by(node: g.Node, result: str) -> g.Ref | None:
@@ -399,9 +398,7 @@ class _Rewriter(GraphRewriter):
         return _Rewriter(graph, self.refused)
 
     def rewritten(self, node: g.Node) -> Iterator[g.Node]:
-        seen, [*results] = seen_by(node), node.outputs
-        if seen is not None and isinstance(results[0], g.Ref):
-            self.became[seen.name] = results[0].name
+        self.see(node)
         if node.target in RESIZES:
             self.check_resize(node)
         if node.target not in VIEWS | SCATTERS:
@@ -454,6 +451,15 @@ class _Rewriter(GraphRewriter):
         scattered = self.new_value(f"{node.name}_scattered", after)
         yield replace(node, outputs=(g.Ref(scattered),))
         yield permute(node, scattered, inverse(order), result.name)
+
+    def see(self, node: g.Node) -> None:
+        """Notes what a tensor is called after a node that makes it be seen in another way, as `transpose_` does."""
+        match node:
+            case g.Node(inputs=[g.NodeInput(value=g.Ref(name=name)), *_], outputs=[g.Ref(name=result), *_]):
+                if isinstance(self.values.get(name), g.TensorMeta) and sees_otherwise(node.target):
+                    self.became[name] = result
+            case _:
+                pass
 
     def now(self, name: str) -> str:
         """What a tensor is called by now."""
