@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import combinations
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from xdsl_exir.dialects import spec
@@ -38,6 +39,9 @@ from xdsl_exir.importers.rewriter import GraphRewriter, inverse, permute, permut
 from xdsl_exir.importers.views import CONJUGATIONS
 from xdsl_exir.locations import text_of
 from xdsl_exir.narrowing import is_sequence
+
+if TYPE_CHECKING:
+    from xdsl_exir.importers.functionalize import Mutation
 
 Order = tuple[int, ...]
 
@@ -194,21 +198,23 @@ def viewed_by(node: g.Node, result: str) -> g.Ref | None:
     return viewed if isinstance(viewed, g.Ref) else None
 
 
-def sees_otherwise(target: str) -> bool:
-    """Whether an operator of a tensor makes that be seen in another way."""
+def mutation_by(target: str) -> Mutation | None:
+    """What an operator of tensors writes to; None if it writes to nothing, or is not known."""
     from xdsl_exir.importers.functionalize import mutation_of
     from xdsl_exir.importers.nodes import is_known
 
-    mutation = mutation_of(target) if is_known(target) else None
+    return mutation_of(target) if is_known(target) else None
+
+
+def sees_otherwise(target: str) -> bool:
+    """Whether an operator of a tensor makes that be seen in another way."""
+    mutation = mutation_by(target)
     return mutation is not None and mutation.is_view
 
 
 def written_by(node: g.Node, result: str) -> g.Ref | None:
     """The operand that a result of a node is, as what operators like `fill_` give; None if there is none."""
-    from xdsl_exir.importers.functionalize import mutation_of
-    from xdsl_exir.importers.nodes import is_known
-
-    mutation = mutation_of(node.target) if is_known(node.target) else None
+    mutation = mutation_by(node.target)
     if mutation is None or mutation.is_view or mutation.resizes:
         return None
     names = node.result_names
