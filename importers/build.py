@@ -79,7 +79,7 @@ from xdsl_exir.importers.strides import (
     size_of,
     viewed_by,
 )
-from xdsl_exir.importers.views import Step
+from xdsl_exir.importers.views import step_of
 from xdsl_exir.narrowing import is_sequence
 from xdsl_exir.transforms.backend_ops import BACKEND_OPS
 
@@ -372,7 +372,7 @@ class GraphBuilder:
         if not isinstance(base, Tensor) or not isinstance(made, Tensor):
             return
         if shares(node, base.memory, made.memory):
-            view = base.view(_step(node, bound, index, meta(value).ndim), value, made.described)
+            view = base.view(step_of(node, bound, index, value), value, made.described)
             sharing = spec.find(node.target).sharing
             is_base = sharing is not None and sharing.or_itself and view.memory == base.memory
             self.values[name] = base if is_base else view
@@ -451,7 +451,7 @@ class GraphBuilder:
         made = flat_results(self.builder.build(cls, bound, self.result_types(cls, bound, [name])))
         described = self.graph.values.get(name)
         known = described if isinstance(described, g.TensorMeta) else None
-        target.become(target.view(_step(viewing, bound, None, meta(made[0]).ndim), made[0], known))
+        target.become(target.view(step_of(viewing, bound, None, made[0]), made[0], known))
         self.values[name] = target
 
     def write(self, node: g.Node, mutation: Mutation, target: Tensor, value: SSAValue) -> None:
@@ -577,20 +577,6 @@ MISTRACED: Mapping[str, Callable[[GraphBuilder, g.Node], bool]] = {
 """Operators that tracers give another type than kernels do, and of which calls: the former two promote, and are traced in
 the gradient's dtype; powers of an exponent without dimensions are traced in float32; two reduce all dimensions for an empty list, and are traced as reducing none; powers of booleans are traced as integers; distinct
 rows along a dimension counted from the end have more dimensions. What follows is then described wrongly, too."""
-
-
-def _step(node: g.Node, bound: Mapping[str, Any], index: int | None, ndim: int) -> Step:
-    """What a node with a `viewed_by` makes of that: a view of so many dimensions."""
-    sharing = spec.find(node.target).sharing
-    assert sharing is not None
-    place = (index or 0) if is_sequence(bound[sharing.source]) else None
-    others = {name: value for name, value in bound.items() if place is not None or name != sharing.source}
-    if node.target == "aten.squeeze.dim":
-        viewed, dim = meta(bound["self"]), bound["dim"]
-        if ndim < viewed.ndim and not is_static(viewed.shape):
-            # Only a guard may say that the size is 1, and not all types know: what is left is the first of that dimension.
-            return Step("aten.select.int", "self", {"dim": dim, "index": 0})
-    return Step(node.target, sharing.source, others, index, place)
 
 
 def _is_list(cls: Any) -> bool:

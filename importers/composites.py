@@ -6,7 +6,7 @@ bfloat16 where they are products, sums of products of booleans where nothing is 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -71,17 +71,21 @@ def _inside(builder: Builder) -> Generator[None]:
         builder.rule_of = former
 
 
-def _composite(builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any]) -> Results:
+def _composite(
+    builder: Builder, cls: type[OperatorOp], bound: Mapping[str, Any], types: Sequence[Attribute] = ()
+) -> Results:
     made = of_parts(builder, cls, bound, [])
-    return builder.build(cls, bound) if made is None else made
+    return builder.build(cls, bound, types or None) if made is None else made
 
 
-def call(builder: Builder, operator: str, given: Mapping[str, Any]) -> Results:
-    """Builds an operator, or its decomposition where only that has the dtypes."""
+def call(
+    builder: Builder, operator: str, given: Mapping[str, Any], types: Sequence[Attribute] = ()
+) -> Results:
+    """Builds an operator, or its decomposition where only that has the dtypes. Results of a composite one have the types, if some are given."""
     cls = builder.dialect_of(operator)[operator]
     if "composite" not in cls.SPEC.tags:
         return builder.call(operator, (), given)
-    return _composite(builder, cls, cls.SLOTS.bind(*builder.with_numbers(cls, (), given)))
+    return _composite(builder, cls, cls.SLOTS.bind(*builder.with_numbers(cls, (), given)), types)
 
 
 def _is(type: Attribute, dtype: DType | None) -> bool:

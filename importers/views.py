@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from xdsl.dialects.builtin import UnitAttr
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects import spec
@@ -22,8 +22,12 @@ from xdsl_exir.dialects.dtypes import Category, DType
 from xdsl_exir.dialects.expr import Dim, prod
 from xdsl_exir.dialects.named_rules import RETURN_RULES
 from xdsl_exir.dialects.signature import STRAIGHT
+from xdsl_exir.dialects.sizes import is_static
+from xdsl_exir.dialects.tensors import tensor_type
 from xdsl_exir.errors import Unsupported, UnsupportedError
+from xdsl_exir.exchange import graph as g
 from xdsl_exir.importers import composites
+from xdsl_exir.narrowing import is_sequence
 
 CONJUGATIONS = frozenset(f"aten.{name}" for name in ("conj", "_conj", "mH", "adjoint", "matrix_H"))
 """Views that conjugate complex numbers."""
@@ -41,6 +45,8 @@ class Step:
     """Of an operator with several results: which."""
     place: int | None = None
     """Of an operator with a list of operands: which is viewed."""
+    shapes: Sequence[Sequence[Dim]] = ()
+    """Of its results, where they may depend on another tensor's elements."""
 
     def call(self, builder: Builder, value: SSAValue) -> Any:
         """All results of the operator on a value."""
@@ -48,7 +54,9 @@ class Step:
         if self.place is not None:
             viewed = [*self.arguments[self.source]]
             viewed[self.place] = value
-        return composites.call(builder, self.operator, {**self.arguments, self.source: viewed})
+        given = {**self.arguments, self.source: viewed}
+        types = [tensor_type(shape, meta(value).dtype) for shape in self.shapes]
+        return composites.call(builder, self.operator, given, types)
 
     def apply(self, builder: Builder, value: SSAValue) -> SSAValue:
         """The view of a value."""
@@ -67,6 +75,23 @@ class Step:
         """What `base` becomes when its view becomes `value`. Raises `UnsupportedError` for unknown views."""
         inverse = INVERSES.get(self.operator, _by_place)
         return inverse(Namespace(builder), base, self, value)
+
+
+def step_of(node: g.Node, bound: Mapping[str, Any], index: int | None, value: SSAValue) -> Step:
+    """What a node with a `viewed_by` makes of that: a view, of which `value` is the result at an index."""
+    sharing = spec.find(node.target).sharing
+    assert sharing is not None
+    place = (index or 0) if is_sequence(bound[sharing.source]) else None
+    others = {name: given for name, given in bound.items() if place is not None or name != sharing.source}
+    seen, shapes = meta(value), list[Sequence[Dim]]()
+    if node.target == "aten.squeeze.dim":
+        viewed, dim = meta(bound["self"]), bound["dim"]
+        if seen.ndim < viewed.ndim and not is_static(viewed.shape):
+            # Only a guard may say that the size is 1, and not all types know: what is left is the first of that dimension.
+            return Step("aten.select.int", "self", {"dim": dim, "index": 0})
+    if isinstance(value.owner, Operation) and any(isinstance(given, SSAValue) for given in others.values()):
+        shapes = [meta(result).shape for result in value.owner.results]
+    return Step(node.target, sharing.source, others, index, place, shapes)
 
 
 Inverse = Callable[[Namespace, SSAValue, Step, SSAValue], SSAValue]

@@ -42,6 +42,7 @@ from xdsl_exir.lowering.body_types import (
 )
 
 Number: TypeAlias = "Scalar | bool | int | float | builtins.complex | Expr | SSAValue"
+Binary: TypeAlias = Callable[[SSAValue, SSAValue], Operation]
 
 _SIZE: ContextVar[Callable[[Dim], SSAValue]] = ContextVar("size")
 """In a body: symbolic sizes as `index` values, numbers with fractions as float64."""
@@ -279,7 +280,7 @@ def neg(a: Scalar) -> Scalar:
     return _of(arith.NegfOp(a.value), a.dtype) if is_float(a) else constant(0, a.dtype) - a
 
 
-def _bits(op: Callable[[SSAValue, SSAValue], Operation]) -> Callable[[Scalar, Scalar], Scalar]:
+def _bits(op: Binary) -> Callable[[Scalar, Scalar], Scalar]:
     return lambda a, b: _of(op(a.value, b.value), a.dtype)
 
 
@@ -338,22 +339,20 @@ def select(condition: Scalar, a: Number, b: Number) -> Scalar:
     return _of(arith.SelectOp(condition.value, *values), dtype)
 
 
-def maximum(a: Scalar, b: Number) -> Scalar:
-    """The greater number; NaN if either is."""
-    b = b if isinstance(b, Scalar) else constant(b, a.dtype)
-    if is_float(a):
-        return _of(arith.MaximumfOp(a.value, b.value), a.dtype)
-    unsigned = is_unsigned(a.dtype) or a.dtype is dt.Bool
-    return _of((arith.MaxUIOp if unsigned else arith.MaxSIOp)(a.value, b.value), a.dtype)
+def _extreme(floats: Binary, signed: Binary, unsigned: Binary, bools: Binary) -> Callable[..., Scalar]:
+    def combine(a: Scalar, b: Number) -> Scalar:
+        integers = bools if a.dtype is dt.Bool else unsigned if is_unsigned(a.dtype) else signed
+        op = _bits(floats if is_float(a) else integers)
+        return op(a, b if isinstance(b, Scalar) else constant(b, a.dtype))
+
+    return combine
 
 
-def minimum(a: Scalar, b: Number) -> Scalar:
-    """The lesser number; NaN if either is."""
-    b = b if isinstance(b, Scalar) else constant(b, a.dtype)
-    if is_float(a):
-        return _of(arith.MinimumfOp(a.value, b.value), a.dtype)
-    unsigned = is_unsigned(a.dtype) or a.dtype is dt.Bool
-    return _of((arith.MinUIOp if unsigned else arith.MinSIOp)(a.value, b.value), a.dtype)
+maximum = _extreme(arith.MaximumfOp, arith.MaxSIOp, arith.MaxUIOp, arith.OrIOp)
+"""The greater number; NaN if either is."""
+
+minimum = _extreme(arith.MinimumfOp, arith.MinSIOp, arith.MinUIOp, arith.AndIOp)
+"""The lesser number; NaN if either is."""
 
 
 def fmax(a: Scalar, b: Scalar) -> Scalar:

@@ -739,6 +739,10 @@ MACHINES = {
         "along a dimension that is expanded PyTorch reads beyond memory",
     ),
     r"\bmode\(|'mode'": (torch.isnan, "what equal neighbours are once elements are sorted, NaN among them"),
+    r"remainder|fmod|floor_divide| % | // ": (
+        lambda value: (value != 0) & torch.isinf(1 / value),
+        "remainders in vectors are NaN where the reciprocal of what divides overflows",
+    ),
     r"\bsgn": (
         lambda value: value.is_complex() & ~torch.isfinite(value),
         "NaN in both parts, or in one where vectors divide them",

@@ -340,7 +340,7 @@ class Counter(Decomposer):
 
 
 def said_again(op: OperatorOp) -> list[Dim]:
-    """The size that depends on data, where it has been said: by a value before, as of masks that PyTorch knows to pick equally many, or
+    """The sizes that depend on data, where they have been said: by a value before, as of masks that PyTorch knows to pick equally many, or
     by the program, which holds for one number only."""
     types = infer_result_types(op.SPEC, op.arguments(lambda value: as_meta(value.type)))
     said = {
@@ -351,7 +351,7 @@ def said_again(op: OperatorOp) -> list[Dim]:
         if known == UNKNOWN
     }
     found = [size for size in said if isinstance(size, int) or size.is_unbacked]
-    return found if len(said) == 1 else []
+    return found if len(found) == len(said) else []
 
 
 def is_nothing(op: OperatorOp) -> bool:

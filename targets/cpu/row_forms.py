@@ -270,8 +270,26 @@ def is_across(a: Arguments) -> bool:
 
 
 def scan(name: str) -> Callable[[Namespace, Arguments], Results]:
-    """Running sums and the like of all the dtypes that it has kernels for, which none but the widened ones need in another form."""
-    return lambda aten, a: getattr(aten, name)(a["self"], a["dim"])
+    """Running sums and the like in a dtype that they have kernels for: of short integers in that of 32 bits, where sums wrap as they do."""
+
+    def form(aten: Namespace, a: Arguments) -> Results:
+        x, dtype = a["self"], a["out"].dtype
+        given = meta(x).dtype
+        if dtype is not dt.Long or given not in SHORT_INTEGERS:
+            x, given = cast(aten, x, dtype), dtype  # PyTorch rounds to the result's dtype first
+        x = cast(aten, x, SHORT_INTEGERS.get(given, given))
+        options = {"dtype": SHORT_INTEGERS.get(dtype, dtype)} if "dtype" in a else {}
+        values, *places = flat_results(getattr(aten, name)(x, a["dim"], **options))
+        values = cast(aten, values, dtype)
+        return (values, *places) if places else values
+
+    return form
+
+
+def is_of_others(a: Arguments) -> bool:
+    """Whether a scan is of a dtype, or from one to another, that it has no kernel for."""
+    given, dtype = meta(a["self"]).dtype, a["out"].dtype
+    return given in SHORT_INTEGERS or (given is not dtype and (given, dtype) != (dt.Int, dt.Long))
 
 
 def across_rows(aten: Namespace, a: Arguments) -> Results:
@@ -444,9 +462,12 @@ def even_means(name: str) -> Callable[[Namespace, Arguments], Results]:
 
 MOST_PLACES = 2**24
 """Places that float32 tells apart."""
+SHORT_INTEGERS = dict.fromkeys((dt.Short, dt.Char, dt.Byte, dt.Bool), dt.Int)
+"""And what has kernels in their place."""
 SEARCHED = {
     **dict.fromkeys((dt.Float, dt.Half, dt.BFloat16), dt.Float),
-    **dict.fromkeys((dt.Int, dt.Short, dt.Char, dt.Byte, dt.Bool), dt.Int),
+    **SHORT_INTEGERS,
+    dt.Int: dt.Int,
     dt.Double: dt.Double,
     dt.Long: dt.Long,
 }
@@ -520,7 +541,7 @@ def never(a: Arguments) -> bool:
 FLOAT = frozenset({dt.Float})
 FLOATS = FLOAT | {dt.Double}
 COMPLEX = frozenset({dt.ComplexFloat, dt.ComplexDouble})
-SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long, dt.Half, dt.BFloat16})
+SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long, dt.Half, dt.BFloat16, *SHORT_INTEGERS})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
@@ -529,7 +550,7 @@ ROW_FORMS: dict[str, Form] = {
     "aten.native_layer_norm": Form(layer_norm, FLOAT, is_of_unknown_width),
     **{f"aten.{name}": Form(turned(name), FLOATS, is_across) for name in ("_log_softmax", "_softmax")},
     **{
-        f"aten.{name}": Form(scan(name), SCANNED, never, whole=True)
+        f"aten.{name}": Form(scan(name), SCANNED, is_of_others, whole=True, mixed=True)
         for name in ("cumsum", "cumprod", "cummax", "cummin")
     },
     "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),

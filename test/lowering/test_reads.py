@@ -80,6 +80,21 @@ def test_native_throughout(name: str) -> None:
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("target", ["interpreter", "native"])
+def test_write_through_a_view_whose_size_is_read(target: Any) -> None:
+    def written(x: torch.Tensor, at: torch.Tensor) -> torch.Tensor:
+        y = x.clone()
+        y.tensor_split(at, 0)[1].T[1:].mul_(2)
+        return y
+
+    example = torch.tensor([1, 3, 4])
+    program = xdsl_exir.from_exported_program(torch.export.export(Function(written), (X, example)))
+    run = xdsl_exir.compile(program, target)
+    for at in (example, torch.tensor([3, 1, 4]), torch.tensor([0, 9, -1]), torch.tensor([2, 2, 2])):
+        np.testing.assert_array_equal(np.asarray(run(X, at)), written(X, at))
+
+
+@pytest.mark.native
 @pytest.mark.parametrize("name", ["nonzero", "rows", "unique"])
 def test_symbolic_inputs(name: str) -> None:
     dynamic = {0: torch.export.Dim("n", min=2)}, None

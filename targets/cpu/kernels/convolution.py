@@ -345,8 +345,10 @@ class Conv2d(Kernel):
 
     @property
     def vectors(self) -> int:
+        """Of a tile's pixel: three where that leaves none over alone, whose products wait for one another."""
         there = ceil_div(self.group_outputs, self.lanes)
-        wanted = 3 if self.strided and (there > 6 or there % 3 == 0) else 2
+        alone = there % 2 == 1 and there % 3 != 1 and self.machine.fits_three
+        wanted = 3 if alone or (self.strided and (there > 6 or there % 3 == 0)) else 2
         return min(self.choice.vectors or wanted, there)
 
     @property

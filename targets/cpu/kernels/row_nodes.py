@@ -22,6 +22,7 @@ REDUCTIONS: dict[str, tuple[type[Operation], float | bool]] = {
     "max": (arith.MaximumfOp, float("-inf")),
     "min": (arith.MinimumfOp, float("inf")),
     "or": (arith.OrIOp, False),
+    "and": (arith.AndIOp, True),
 }
 """The operation that combines, and the neutral element."""
 

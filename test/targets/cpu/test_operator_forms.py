@@ -228,9 +228,25 @@ def test_extremes_and_where_they_are_first(dtype: str) -> None:
         x[4, 9], x[4, 600] = 2**62 + 1, 2**62  # which floats do not tell apart
     for given in (x, x.flip(1).contiguous()):
         if dtype == "bool":  # of which PyTorch has no place
-            check(lambda x: (*x.max(-1), *x.min(-1), x.amax(0), x.any(-1), x.all(0)), given)
+            check(lambda x: (*x.max(-1), *x.min(-1), x.amax(0), x.amin(-1), x.any(-1), x.all(0)), given)
         else:
             check(extremes, given)
+
+
+def scans(x: Any) -> Any:
+    given = {torch.bool: torch.int32}.get(x.dtype, x.dtype)
+    sums = x.cumsum(-1), x.cumsum(0, dtype=given), x.cumprod(0), x.cumsum(-1, dtype=torch.float32)
+    return (*sums, *x.cummax(-1), *x.cummin(0))
+
+
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool"])
+def test_scans_of_integers(dtype: str) -> None:
+    """Sums of short integers wrap as they do; what PyTorch rounds to the result's dtype first is rounded first."""
+    torch.manual_seed(0)
+    x = (torch.randn(5, 70) * 90).to(getattr(torch, dtype))
+    check(scans, x)
+    made = torch.float16 if dtype == "bool" else getattr(torch, dtype)
+    check(lambda x: x.cumsum(-1, dtype=made), torch.tensor([[0.75, 0.5, 30.7], [1.5, -2.5, 2.9]]))
 
 
 def test_logic_of_bytes() -> None:
