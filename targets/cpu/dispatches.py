@@ -503,8 +503,8 @@ def scan(planner: Planner, op: OperatorOp, machine: Machine, kind: str) -> bool:
     rows = (prod(shape[:dim]), shape[dim], prod(shape[dim + 1 :]))
     narrow, wide = (HALVES_TOO[dtype] for dtype in dtypes)
     kernel = Scan(rows[0], rows[1], kind, narrow, wide, rows[2], machine)
-    given = reshaped(planner.contiguous(planner.value(source)), rows)
-    made = [reshaped(planner.make(result), rows) for result in op.results]
+    given = reshaped(planner.contiguous(planner.value(source)), kernel.shape)
+    made = [reshaped(planner.make(result), kernel.shape) for result in op.results]
     known = [value for value in (given, *made) if value is not None]
     assert len(known) == 1 + len(made)
     planner.call_kernel(kernel, known, lambda: Outline(planner, [op], True).body(known, op.results), [op])

@@ -19,6 +19,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.transforms.dead_code_elimination import dce
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Builder, Namespace, Results, flat_results, meta, sizes
@@ -32,6 +33,7 @@ from xdsl_exir.targets.cpu.fourier_forms import FOURIER_FORMS
 from xdsl_exir.targets.cpu.order_forms import ORDER_FORMS
 from xdsl_exir.targets.cpu.quantized_forms import QUANTIZED_FORMS, keep_integers
 from xdsl_exir.targets.cpu.row_forms import ROW_FORMS, WITH_KERNELS, Arguments, Form, narrowed
+from xdsl_exir.targets.cpu.scan_forms import SCAN_FORMS
 from xdsl_exir.transforms.canonicalization import is_apart
 from xdsl_exir.transforms.decompositions.pointwise import KERNEL_POWERS
 from xdsl_exir.transforms.decompositions.view import Sizes
@@ -140,6 +142,7 @@ FORMS: dict[str, Form] = {
     "aten.addmv": Form(added_matvec, WITH_KERNELS),
     **CONVOLUTION_FORMS,
     **ROW_FORMS,
+    **SCAN_FORMS,
     **DISTANCE_FORMS,
     **ORDER_FORMS,
     **FOURIER_FORMS,
@@ -214,5 +217,6 @@ class KernelForms(ModulePass):
         BodiesInPlace().apply(ctx, op)
         FoldBatchNorm().apply(ctx, op)
         apply_once(op, KernelForm())
+        dce(op)  # what was built anew in another form
         keep_integers(ctx, op)
         sink_widenings(op)

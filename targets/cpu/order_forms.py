@@ -15,7 +15,8 @@ from xdsl_exir.dialects.builder import Namespace, Results, cast, meta
 from xdsl_exir.dialects.dtypes import Category
 from xdsl_exir.dialects.expr import prod
 from xdsl_exir.targets.cpu.kernels.selections import LEAST, MOST
-from xdsl_exir.targets.cpu.row_forms import MOST_PLACES, Arguments, Form
+from xdsl_exir.targets.cpu.row_forms import Arguments, Form
+from xdsl_exir.targets.cpu.scan_forms import MOST_PLACES
 from xdsl_exir.transforms.matching import static
 from xdsl_exir.transforms.patterns import KEEP
 

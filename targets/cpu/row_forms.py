@@ -3,8 +3,8 @@
     sum(x, [0, 2, 3])              becomes    sum(sum(x, [2, 3]), [0])
     sum(a * b)                     becomes    sum(sum(view(a) * view(b), [1]), [0]), in rows for threads to share
     native_group_norm(x)           becomes    native_layer_norm of the elements of each group, and what scales and shifts channels
+    sum(a * b, [0])                becomes    sum(permute(a) * permute(b), [-1]), of rows that lie side by side
     softmax(x, 0)                  becomes    permute(softmax(permute(x), -1))
-    logcumsumexp(x, -1)            becomes    permute(logcumsumexp(permute(x), 0))
 
 Of halves all are computed in float32, and rounded once, as PyTorch does (`kernel_forms` casts them).
 """
@@ -20,7 +20,7 @@ from xdsl.ir import SSAValue
 
 from xdsl_exir.dialects import dtypes as dt
 from xdsl_exir.dialects.builder import Namespace, Results, cast, flat_results, meta
-from xdsl_exir.dialects.dtypes import Category, DType
+from xdsl_exir.dialects.dtypes import DType
 from xdsl_exir.dialects.expr import Dim
 from xdsl_exir.dialects.meta import wrap_dims
 from xdsl_exir.dialects.operator import OperatorOp
@@ -95,6 +95,34 @@ OVER_DIMS = {
 """Operators over dimensions, by what they make."""
 
 
+def is_in_parts(a: Arguments) -> bool:
+    """Whether a reduction is made otherwise than all at once, of the tensor as it lies."""
+    return is_split(a) or is_cut(a) or is_made_across(a)
+
+
+def is_made_across(a: Arguments) -> bool:
+    """Whether a reduction is over dimensions before others, of what is made element by element: in one pass over rows that lie side by side."""
+    x = a["self"]
+    shape, dims = static(meta(x).shape), dims_of(x, a.get("dim"))
+    if shape is None or 0 in shape or not dims or dims != list(range(dims[0], dims[-1] + 1)):
+        return False
+    wide = dims[-1] < len(shape) - 1 and prod(shape[dims[-1] + 1 :]) >= SHORT
+    made = is_made_by_elements(x) and made_by(x, "aten._to_copy") is None
+    return wide and meta(x).dtype in FLOATS and before_views(x) is x and made
+
+
+def seen_along(aten: Namespace, x: SSAValue, first: int, last: int) -> SSAValue:
+    """A tensor with some dimensions as one, which is the last, what makes it element by element in that order."""
+    shape = meta(x).shape
+    ndim = len(shape) - (last - first)
+
+    def turned(given: SSAValue) -> SSAValue:
+        as_one = given if first == last else aten.view(given, [*shape[:first], -1, *shape[last + 1 :]])
+        return aten.permute(as_one, [*(dim for dim in range(ndim) if dim != first), first])
+
+    return seen_as(aten, x, turned)
+
+
 def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
     """Over the last dimensions first, then over the others."""
 
@@ -111,7 +139,9 @@ def reduction(name: str) -> Callable[[Namespace, Arguments], Results]:
                 x = aten.builder.call(f"aten.{OVER_DIMS[name]}", (x, over, *given), {})
             return x
 
-        if (rows := cut_of(a)) is not None:
+        if is_made_across(a):
+            made = reduce(seen_along(aten, x, dims[0], dims[-1]), [-1])
+        elif (rows := cut_of(a)) is not None:
             made = reduce(reduce(as_rows(aten, x, rows), [1]), [0])
         elif name in ("amax", "amin") and shape is not None and is_outer_run(a):
             first, last = dims[0], dims[-1]
@@ -211,16 +241,27 @@ def narrowed(aten: Namespace, x: SSAValue, dtype: DType) -> SSAValue:
     return cast if source is x or view is None else aten.view(cast, view.arguments()["size"])
 
 
-def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int | SSAValue], left: int = MOST) -> SSAValue:
+def as_rows(aten: Namespace, x: SSAValue, rows: Sequence[int | SSAValue]) -> SSAValue:
     """A tensor seen as rows, what makes it element by element in these."""
-    if not left or not is_made_by_elements(x):
-        return aten.view(x, rows)
-    op = before_views(x).owner
+    return seen_as(aten, x, lambda given: aten.view(given, rows), before_views)
+
+
+def seen_as(
+    aten: Namespace,
+    x: SSAValue,
+    view: Callable[[SSAValue], SSAValue],
+    before: Callable[[SSAValue], SSAValue] = lambda x: x,
+    left: int = MOST,
+) -> SSAValue:
+    """A view of a tensor, what makes it element by element of views of what that takes; `before` are the views that the new one makes void."""
+    if not left or not is_made_by_elements(x) or before(x) is not before_views(x):
+        return view(x)
+    op = before(x).owner
     assert isinstance(op, OperatorOp)
     inner = {value: value for value in op.operands if not meta(value).ndim}
     for value in op.operands:
         if value not in inner:
-            inner[value] = as_rows(aten, value, rows, left - 1)
+            inner[value] = seen_as(aten, value, view, before, left - 1)
     given = {
         name: inner[value] if isinstance(value, SSAValue) else value for name, value in op.arguments().items()
     }
@@ -267,45 +308,6 @@ def is_across(a: Arguments) -> bool:
     dim: int = a["dim"] % len(shape)
     row = static(shape[dim:])
     return dim != len(shape) - 1 and (row is None or max(row[0], prod(row[1:])) >= SHORT)
-
-
-def scan(name: str) -> Callable[[Namespace, Arguments], Results]:
-    """Running sums and the like in a dtype that they have kernels for: of short integers in that of 32 bits, where sums wrap as they do."""
-
-    def form(aten: Namespace, a: Arguments) -> Results:
-        x, dtype = a["self"], a["out"].dtype
-        given = meta(x).dtype
-        if dtype is not dt.Long or given not in SHORT_INTEGERS:
-            x, given = cast(aten, x, dtype), dtype  # PyTorch rounds to the result's dtype first
-        x = cast(aten, x, SHORT_INTEGERS.get(given, given))
-        options = {"dtype": SHORT_INTEGERS.get(dtype, dtype)} if "dtype" in a else {}
-        values, *places = flat_results(getattr(aten, name)(x, a["dim"], **options))
-        values = cast(aten, values, dtype)
-        return (values, *places) if places else values
-
-    return form
-
-
-def is_of_others(a: Arguments) -> bool:
-    """Whether a scan is of a dtype, or from one to another, that it has no kernel for."""
-    given, dtype = meta(a["self"]).dtype, a["out"].dtype
-    return given in SHORT_INTEGERS or (given is not dtype and (given, dtype) != (dt.Int, dt.Long))
-
-
-def across_rows(aten: Namespace, a: Arguments) -> Results:
-    """A running sum of exponentials along the first dimension: each step is a function of the last one, and those of many rows are vectors."""
-    x = a["self"]
-    ndim = meta(x).ndim
-    if not is_along_many_rows(a):
-        return KEEP
-    made = aten.logcumsumexp(aten.clone(aten.permute(x, [ndim - 1, *range(ndim - 1)])), 0)
-    return aten.permute(made, [*range(1, ndim), 0])
-
-
-def is_along_many_rows(a: Arguments) -> bool:
-    shape = static(meta(a["self"]).shape)
-    last = shape is not None and len(shape) > 1 and a["dim"] % len(shape) == len(shape) - 1
-    return last and shape is not None and shape[-1] > 1 and prod(shape[:-1]) >= SHORT
 
 
 def itself(name: str) -> Callable[[Namespace, Arguments], Results]:
@@ -460,52 +462,7 @@ def even_means(name: str) -> Callable[[Namespace, Arguments], Results]:
     return form
 
 
-MOST_PLACES = 2**24
-"""Places that float32 tells apart."""
-SHORT_INTEGERS = dict.fromkeys((dt.Short, dt.Char, dt.Byte, dt.Bool), dt.Int)
-"""And what has kernels in their place."""
-SEARCHED = {
-    **dict.fromkeys((dt.Float, dt.Half, dt.BFloat16), dt.Float),
-    **SHORT_INTEGERS,
-    dt.Int: dt.Int,
-    dt.Double: dt.Double,
-    dt.Long: dt.Long,
-}
-"""In which dtype extremes are searched for."""
-COUNTED = {dt.Int: dt.Float, dt.Long: dt.Double}
-"""In which places are counted, where that is another one, as wide: rows of integers have no reductions."""
-
-
-def place_of(name: str, with_value: bool) -> Callable[[Namespace, Arguments], Results]:
-    """Along the last dimension, or of all elements: where the extreme is first, or the first NaN, as the least of the places that hold it."""
-
-    def form(aten: Namespace, a: Arguments) -> Results:
-        x, dim, keepdim = a["self"], a["dim"], a["keepdim"]
-        shape = static(meta(x).shape)
-        if not shape or 0 in shape or (dim is not None and dim % len(shape) != len(shape) - 1):
-            return KEEP
-        dtype = SEARCHED.get(meta(x).dtype)
-        if dtype is None:
-            return KEEP
-        rows = cast(aten, aten.view(x, [-1]) if dim is None else x, dtype)
-        [*_, length] = static(meta(rows).shape) or [0]
-        if not SHORT <= length < MOST_PLACES:
-            return KEEP
-        extreme = getattr(aten, name)(rows, [-1], True)
-        here = aten.eq.Tensor(rows, extreme)
-        if dtype.category is Category.FLOAT:
-            here = aten.logical_or(here, aten.ne.Tensor(rows, rows))
-        steps = aten.arange.start_step(0, length, 1, dtype=COUNTED.get(dtype, dtype))
-        place = aten.amin(aten.where.self(here, steps, length), [-1], True)
-        value = (cast(aten, extreme, meta(x).dtype),) if with_value else ()
-        results = (*value, cast(aten, place, dt.Long))
-        if dim is None:
-            results = tuple(aten.view(result, [1] * len(shape) if keepdim else []) for result in results)
-        elif not keepdim:
-            results = tuple(aten.squeeze.dims(result, [-1]) for result in results)
-        return results if with_value else results[0]
-
-    return form
+INTEGERS = frozenset({dt.Long, dt.Int, dt.Short, dt.Char, dt.Byte})
 
 
 def any_of_bytes(name: str) -> Callable[[Namespace, Arguments], Results]:
@@ -541,7 +498,6 @@ def never(a: Arguments) -> bool:
 FLOAT = frozenset({dt.Float})
 FLOATS = FLOAT | {dt.Double}
 COMPLEX = frozenset({dt.ComplexFloat, dt.ComplexDouble})
-SCANNED = frozenset({dt.Float, dt.Double, dt.Int, dt.Long, dt.Half, dt.BFloat16, *SHORT_INTEGERS})
 ROW_FORMS: dict[str, Form] = {
     "aten.linalg_vector_norm": Form(as_one_row(itself("linalg_vector_norm")), FLOAT, never),
     "aten.mean": Form(as_one_row(reduction("mean")), FLOATS, is_cut),
@@ -549,18 +505,17 @@ ROW_FORMS: dict[str, Form] = {
     "aten.prod.dim_int": Form(reduction("prod"), FLOATS, never),
     "aten.native_layer_norm": Form(layer_norm, FLOAT, is_of_unknown_width),
     **{f"aten.{name}": Form(turned(name), FLOATS, is_across) for name in ("_log_softmax", "_softmax")},
-    **{
-        f"aten.{name}": Form(scan(name), SCANNED, is_of_others, whole=True, mixed=True)
-        for name in ("cumsum", "cumprod", "cummax", "cummin")
-    },
-    "aten.logcumsumexp": Form(across_rows, FLOAT | {dt.Double}, is_along_many_rows),
-    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOATS, lambda a: is_split(a) or is_cut(a)),
+    "aten.mean.dim": Form(as_one_row(reduction("mean")), FLOATS, is_in_parts),
     "aten.sum.dim_IntList": Form(
-        sums, FLOATS | COMPLEX, lambda a: a["out"].dtype in COMPLEX or is_split(a) or is_cut(a)
+        sums,
+        FLOATS | COMPLEX | {dt.Long},
+        lambda a: a["out"].dtype in COMPLEX or is_in_parts(a),
     ),
     **{
         f"aten.{name}": Form(
-            as_one_row(reduction(name)), FLOAT, lambda a: is_split(a) or is_outer_run(a) or is_cut(a)
+            as_one_row(reduction(name)),
+            FLOAT | INTEGERS,
+            lambda a: is_outer_run(a) or is_in_parts(a),
         )
         for name in ("amax", "amin")
     },
@@ -571,14 +526,6 @@ ROW_FORMS: dict[str, Form] = {
     "aten.native_group_norm": Form(group_norm, FLOAT | {dt.Double}),
     "aten._native_batch_norm_legit.no_stats": Form(batch_norm, FLOAT),
     "aten._native_batch_norm_legit_no_training": Form(batch_norm_of_statistics, FLOATS, mixed=True),
-    **{
-        f"aten.{name}": Form(place_of(f"a{name[:3]}", True), frozenset(SEARCHED), whole=True)
-        for name in ("max.dim", "min.dim")
-    },
-    **{
-        f"aten.arg{name}": Form(place_of(f"a{name}", False), frozenset({dt.Long}), mixed=True)
-        for name in ("max", "min")
-    },
     **{
         f"aten.{name}": Form(even_means(name), FLOATS, is_of_long_windows)
         for name in ("_adaptive_avg_pool2d", "_adaptive_avg_pool3d")

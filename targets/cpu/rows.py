@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from xdsl_exir.targets.cpu.kernels.row_nodes import (
 )
 from xdsl_exir.targets.cpu.kernels.rows import Rows
 from xdsl_exir.targets.cpu.vectorize import Operand, RowProgram, without_ones
+from xdsl_exir.transforms.matching import made_by
 
 if TYPE_CHECKING:
     from xdsl_exir.lowering.dispatch import Planner
@@ -223,9 +224,11 @@ class RowGroup:
             return False
         joined = JOINED.get(op.SPEC.qualified_name)
         program = None if joined or is_map(self.planner, op) else self.cpu.row_program(op)
+        apart = True
         for at, operand in enumerate(op.operands):
             root = self.planner.root(operand)
             if root.owner in self.inside:
+                apart = False
                 if joined is not None and joined.from_memory:
                     return False
                 if program is not None and not program.takes_rows(at, shape_of(operand)):
@@ -238,7 +241,18 @@ class RowGroup:
                 # What a part is cut out of lies in a buffer.
                 if wide and shape_of(operand)[-1:] != shape_of(root)[-1:]:
                     return False
-        return True
+        # Rows along different dimensions, as many and as long, are no rows of one kernel.
+        return not apart or len({*self.permuted(self.ops), *self.permuted([op])}) < 2
+
+    def permuted(self, ops: Sequence[OperatorOp]) -> Iterator[bool]:
+        """Of the rows that operators are given: whether they are along another dimension than the last one in memory."""
+        for operand in (operand for op in ops for operand in op.operands):
+            if (
+                shape_of(operand)[-1:] not in ((), (1,))
+                and self.planner.root(operand).owner not in self.inside
+            ):
+                order = made_by(operand, "aten.permute")
+                yield order is not None and order.arguments()["dims"][-1] != len(shape_of(operand)) - 1
 
     def needs_no_buffer(self, ops: Sequence[OperatorOp]) -> bool:
         """Whether all that operators make of elements they make in one pass: they are maps, and reductions whose results the others do not use."""

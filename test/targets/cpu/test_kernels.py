@@ -33,6 +33,7 @@ from xdsl_exir.targets.cpu.kernels import (
     Matmul,
     Pool,
     Rows,
+    Scan,
     Sort,
     Step,
 )
@@ -112,6 +113,7 @@ KERNELS: dict[str, Kernel] = {
     "matmul": clamped(0.0),
     "symbolic": Matmul(S1, 40, S0, rhs="transposed"),
     "channels": Conv2d(1, 5, 9, 11, 19, (3, 3), padding=(1, 1)),
+    "three vectors": Conv2d(1, 5, 6, 13, 37, (3, 3), padding=(1, 1)),
     "pixels": Conv2d(S0, 5, 6, 8, 7, (1, 1)),
     "depthwise": Conv2d(1, 3, 9, 75, 3, (3, 3), (2, 2), (1, 1), groups=3),
     "deep": Matmul(50, 40, 5000, rhs="row_major"),
@@ -122,6 +124,8 @@ KERNELS: dict[str, Kernel] = {
     "fourier": Fourier(3, 8, 1, "c2r", False, 8, 2, "f64"),
     "sort": Sort(5, 70, 2, 70, "f16", descending=True),
     "kthvalue": KthValue(5, 70, 2, 1, "f32", start=12),
+    "neighbours": Scan(5, 70, "max", "f32", "f32"),
+    "neighbours that add up": Scan(S0, S1, "sum", "f16", "f16"),
     "halves": Columns(2, 5, 16, "max", "f16", "f32"),
 }
 
@@ -231,7 +235,7 @@ def test_symbols_are_the_first_arguments(name: str) -> None:
     taken = [arg.type for arg in function.body.block.args]
     symbols = (
         ["s0", "s1"]
-        if name in ("symbolic", "pool")
+        if name in ("symbolic", "pool", "neighbours that add up")
         else ["s0"]
         if name in ("pixels", "symbolic chain")
         else []

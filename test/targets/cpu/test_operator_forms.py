@@ -213,7 +213,8 @@ SEARCHED = ("float32", "float64", "float16", "int64", "int32", "int16", "int8", 
 
 
 def extremes(x: Any) -> Any:
-    return (*x.max(-1), *x.min(-1), x.argmax(), x.argmin(-1, True), x.amax(0), x.amin(0))
+    ends = x.amax(0), x.amin(0), x.view(5, 7, 100).amax((0, 1)), (x + x).amin(), (x * 1).amax((0, 1), True)
+    return (*x.max(-1), *x.min(-1), x.argmax(), x.argmin(-1, True), *ends)
 
 
 @pytest.mark.parametrize("dtype", SEARCHED)
@@ -236,7 +237,7 @@ def test_extremes_and_where_they_are_first(dtype: str) -> None:
 def scans(x: Any) -> Any:
     given = {torch.bool: torch.int32}.get(x.dtype, x.dtype)
     sums = x.cumsum(-1), x.cumsum(0, dtype=given), x.cumprod(0), x.cumsum(-1, dtype=torch.float32)
-    return (*sums, *x.cummax(-1), *x.cummin(0))
+    return (*sums, (x.repeat(1, 50) * 1).sum(), *x.cummax(-1), *x.cummin(0))
 
 
 @pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8", "bool"])
@@ -254,6 +255,41 @@ def test_logic_of_bytes() -> None:
     x[1] = 0
     x[2] = 1
     check(lambda x: (x.any(), x.any(0), x.any(-1, True), x.all(), x.all(1), torch.any(x, (0, 1))), x)
+
+
+ACROSS: dict[str, Call] = {
+    "squares": lambda x: (x * x).sum(0),
+    "of all but the last": lambda x: (x * 2 - 1).mean((0, 1)),
+    "in the middle": lambda x: x.abs().amax(1, True),
+    "without NaN": lambda x: x.nansum(1),
+}
+
+
+@pytest.mark.parametrize("name", ACROSS)
+@pytest.mark.parametrize("shape", [(40, 48, 40), (7, 7, 64), (40, 40, 40)])
+def test_reductions_before_others_make_their_elements(name: str, shape: tuple[int, ...]) -> None:
+    x = randn(*shape)
+    x.view(-1)[::71] = torch.nan
+    program = xdsl_exir.from_exported_program(torch.export.export(Calls([ACROSS[name]]), (x,)))
+    text = str(program.to("dispatches").module)
+    assert text.count("backend.dispatch") == text.count('backend.dispatch kernel "Across"') == 1
+    [made], [expected] = results([ACROSS[name]], [x])
+    torch.testing.assert_close(made, expected, equal_nan=True)
+
+
+def test_rows_along_different_dimensions_are_apart() -> None:
+    """A square of booleans is counted where it lies, and its sum's rows lie side by side: neither is copied."""
+    x = with_missing(randn(64, 64))
+    check(lambda x: x.nanmean(0) * 0 + x.isnan().sum(0), x)
+
+
+@pytest.mark.parametrize("outputs", [20, 37, 48, 80])
+def test_convolutions_of_odd_numbers_of_vectors(outputs: int) -> None:
+    """Of channels: three side by side leave none over."""
+    weight = randn(outputs, 4, 3, 3)
+    made, expected = results([lambda x: torch.conv2d(x, weight, padding=2, dilation=2)], [randn(2, 4, 6, 13)])
+    for got, wanted in zip(made, expected, strict=True):
+        torch.testing.assert_close(got, wanted)
 
 
 def check(function: Call, x: Any) -> None:

@@ -51,7 +51,7 @@ def as_tensor(result: Any) -> torch.Tensor:
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "int32", "int64"])
 def test_rows(dtype: str) -> None:
     torch.manual_seed(0)
-    for shape in ((37,), (19, 21), (2, 4, 1)):
+    for shape in ((37,), (19, 21), (2, 4, 1), (3, 64), (2, 300)):
         x = draw(dtype, *shape)
         check(
             xdsl_exir.compile(xdsl_exir.from_exported_program(torch.export.export(Scans(), (x,))), "native"),
@@ -68,6 +68,15 @@ def test_columns(dtype: str) -> None:
         program = xdsl_exir.from_exported_program(torch.export.export(Scans(dim), (x,)))
         assert "Scan" in str(program.to("dispatches").module)
         check(xdsl_exir.compile(program, "native"), x, dim)
+
+
+def test_symbolic_rows() -> None:
+    torch.manual_seed(5)
+    sizes = {dim: torch.export.Dim(f"size{dim}", max=200) for dim in range(2)}
+    program = torch.export.export(Scans(), (draw("float32", 5, 6),), dynamic_shapes=(sizes,))
+    run = xdsl_exir.compile(xdsl_exir.from_exported_program(program), "native")
+    for shape in ((3, 50), (7, 3), (6, 128), (1, 33)):
+        check(run, draw("float32", *shape))
 
 
 def test_symbolic_columns() -> None:
