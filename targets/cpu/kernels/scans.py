@@ -226,13 +226,15 @@ class Group:
 
     def running(self, at: Index, carried: list[SSAValue]) -> list[SSAValue]:
         """Running sums, or products."""
-        floats, integers, _ = COMBINE[self.kernel.kind]
-        combine = floats if self.kernel.accumulator.startswith("f") else integers
-        pairs = zip(carried, self.elements(at), strict=True)
-        totals = [self.b.op(combine, [before, x], x.type) for before, x in pairs]
+        totals = list(map(self.combine, carried, self.elements(at)))
         for place, total in zip(self.places, totals, strict=True):
             self.put_result(total, place, at)
         return totals
+
+    def combine(self, before: SSAValue, x: SSAValue) -> SSAValue:
+        """A sum, or product, with the next element."""
+        floats, integers, _ = COMBINE[self.kernel.kind]
+        return self.b.op(floats if self.kernel.accumulator.startswith("f") else integers, [before, x], x.type)
 
     def extreme(self, at: Index, carried: list[SSAValue]) -> list[SSAValue]:
         """Running extremes, and where the last element equal to each stands."""
@@ -293,10 +295,8 @@ class Neighbours(Group):
 
     def running(self, at: Index, carried: list[SSAValue]) -> list[SSAValue]:
         """Running sums."""
-        floats, integers, _ = COMBINE[self.kernel.kind]
-        kind = floats if self.kernel.accumulator.startswith("f") else integers
         [none] = self.initial(self.kernel.neighbours)
-        totals = self.combined(self.elements(at), carried, none, lambda x, y: self.b.op(kind, [x, y], x.type))
+        totals = self.combined(self.elements(at), carried, none, self.combine)
         for place, total in zip(self.places, totals, strict=True):
             self.put_result(total, place, at)
         return [self.last(total) for total in totals]
